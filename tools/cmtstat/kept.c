@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "board/settings_file.h"
 #include "common/text.h"
-#include "settings_file.h"
 
 const struct config *kept_apply(struct kept *kept, const struct config *config,
 				const struct cmt_info *info)

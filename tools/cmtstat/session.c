@@ -7,16 +7,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "board/live.h"
+#include "board/terminal.h"
 #include "common/caps.h"
 #include "common/clock.h"
 #include "common/errors.h"
 #include "common/signals.h"
 #include "config/groups.h"
 #include "kept.h"
-#include "live.h"
 #include "source.h"
 #include "tables.h"
-#include "terminal.h"
 #include "watch/watch.h"
 #include "why.h"
 

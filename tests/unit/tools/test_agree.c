@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmtstat/board.h"
+#include "board/board.h"
 #include "frame/frame.h"
 #include "table/columns.h"
 #include "table/glyphs.h"

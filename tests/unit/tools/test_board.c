@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cmtstat/board.h"
-#include "cmtstat/hold.h"
+#include "board/board.h"
+#include "board/frozen_report.h"
 #include "table/glyphs.h"
 #include "unit.h"
 #include "why/slower.h"
@@ -24,7 +24,7 @@ static struct report report;
 static struct board board;
 static struct canvas canvas;
 static struct history history;
-static struct hold hold;
+static struct frozen_report frozen;
 static char text[200 * LINE];
 
 static void set_row(struct row *row, uint32_t i)
@@ -933,12 +933,12 @@ START_TEST(test_board_has_a_curve_of_the_cache)
 	}
 	draw(80, 24, true);
 	assert_has(">100.0 % held       \u2584\u2584\u2588\u2588\n");
-	ck_assert_int_eq(hold_copy(&hold, &report), 0);
+	ck_assert_int_eq(frozen_report_copy(&frozen, &report), 0);
 	history_clear(&history);
-	report = hold.report;
+	report = frozen.report;
 	draw(80, 24, true);
 	assert_has(">100.0 % held       \u2584\u2584\u2588\u2588\n");
-	hold_drop(&hold);
+	frozen_report_drop(&frozen);
 }
 END_TEST
 
@@ -1100,15 +1100,15 @@ START_TEST(test_hold_outlives_the_report)
 	history_add(&history, &report.frame);
 	draw(132, 24, false);
 	strcpy(first, text);
-	ck_assert_int_eq(hold_copy(&hold, &report), 0);
+	ck_assert_int_eq(frozen_report_copy(&frozen, &report), 0);
 	free((char *)containers[0].image);
 	history_clear(&history);
 	memset(containers, 0x55, sizeof(containers));
 	memset(rows, 0x55, sizeof(rows));
-	report = hold.report;
+	report = frozen.report;
 	draw(132, 24, false);
 	ck_assert_str_eq(text, first);
-	hold_drop(&hold);
+	frozen_report_drop(&frozen);
 }
 END_TEST
 

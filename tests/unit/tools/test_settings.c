@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "board/settings_file.h"
 #include "cmtstat/cmtstat.h"
-#include "cmtstat/settings_file.h"
 #include "unit.h"
 
 static struct settings settings;

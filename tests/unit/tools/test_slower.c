@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmtstat/hold.h"
+#include "board/frozen_report.h"
 #include "table/columns.h"
 #include "unit.h"
 #include "why/slower.h"
@@ -190,15 +190,15 @@ END_TEST
 START_TEST(test_hold)
 {
 	struct report report = { 0 };
-	struct hold hold;
+	struct frozen_report frozen;
 
 	setup();
 	slowers_set(&slowers, &frame);
 	report.frame = frame;
-	ck_assert_int_eq(hold_copy(&hold, &report), 0);
+	ck_assert_int_eq(frozen_report_copy(&frozen, &report), 0);
 	memset(&slowers, 0, sizeof(slowers));
-	ck_assert_double_eq(hold.report.frame.rows[0].slower->share, 0.18);
-	hold_drop(&hold);
+	ck_assert_double_eq(frozen.report.frame.rows[0].slower->share, 0.18);
+	frozen_report_drop(&frozen);
 }
 END_TEST
 

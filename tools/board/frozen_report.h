@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A report that stays while the next intervals are read: a frozen screen's. */
-#ifndef TOOLS_HOLD_H
-#define TOOLS_HOLD_H
+#ifndef TOOLS_FROZEN_REPORT_H
+#define TOOLS_FROZEN_REPORT_H
 
 #include "frame/history.h"
 #include "table/view.h"
 
-struct hold {
-	struct report report;	/* valid until hold_drop() */
+struct frozen_report {
+	struct report report;	/* valid until frozen_report_drop() */
 	struct row *rows;
 	struct cmt_container *containers;	/* of the rows, with texts of their own */
 	uint32_t nr_containers;
@@ -20,7 +20,7 @@ struct hold {
  * Copy @from with its rows, children, parts, containers, trails and slowdowns.  Returns 0 or
  * -ENOMEM: there is nothing to drop then.
  */
-int hold_copy(struct hold *hold, const struct report *from);
-void hold_drop(struct hold *hold);
+int frozen_report_copy(struct frozen_report *frozen, const struct report *from);
+void frozen_report_drop(struct frozen_report *frozen);
 
 #endif

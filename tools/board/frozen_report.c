@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hold.h"
+#include "frozen_report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,50 +43,50 @@ static const struct trail *copy_trail(struct trail *to, const struct trail *from
 	return to;
 }
 
-static void copy_caches(struct hold *hold, uint32_t nr_rows)
+static void copy_caches(struct frozen_report *frozen, uint32_t nr_rows)
 {
-	struct caches *caches = &hold->report.caches;
+	struct caches *caches = &frozen->report.caches;
 
 	for (uint32_t i = 0; i < caches->nr; i++)
-		caches->list[i].trail = copy_trail(&hold->trails[nr_rows + i],
+		caches->list[i].trail = copy_trail(&frozen->trails[nr_rows + i],
 						   caches->list[i].trail);
 }
 
-static void copy_slower(struct hold *hold, uint32_t i)
+static void copy_slower(struct frozen_report *frozen, uint32_t i)
 {
-	struct row *row = &hold->rows[i];
+	struct row *row = &frozen->rows[i];
 
 	if (!row->slower)
 		return;
-	hold->slower[i] = *row->slower;
-	row->slower = &hold->slower[i];
+	frozen->slower[i] = *row->slower;
+	row->slower = &frozen->slower[i];
 }
 
-static int copy_rows(struct hold *hold, uint32_t nr)
+static int copy_rows(struct frozen_report *frozen, uint32_t nr)
 {
 	uint32_t i;
 
 	for (i = 0; i < nr; i++) {
-		struct row *row = &hold->rows[i];
+		struct row *row = &frozen->rows[i];
 
-		row->trail = copy_trail(&hold->trails[i], row->trail);
-		copy_slower(hold, i);
+		row->trail = copy_trail(&frozen->trails[i], row->trail);
+		copy_slower(frozen, i);
 		if (!row->container)
 			continue;
-		hold->nr_containers = i + 1;
-		if (copy_container(&hold->containers[i], row->container))
+		frozen->nr_containers = i + 1;
+		if (copy_container(&frozen->containers[i], row->container))
 			return -ENOMEM;
-		row->container = &hold->containers[i];
+		row->container = &frozen->containers[i];
 	}
 	return 0;
 }
 
-int hold_copy(struct hold *hold, const struct report *from)
+int frozen_report_copy(struct frozen_report *frozen, const struct report *from)
 {
 	const struct frame *frame = &from->frame;
 	uint32_t nr = frame->nr_rows + frame->nr_children;
 
-	*hold = (struct hold){
+	*frozen = (struct frozen_report){
 		.report = *from,
 		.rows = calloc(2 * (size_t)nr + 1, sizeof(struct row)),
 		.containers = calloc((size_t)nr + 1,
@@ -95,35 +95,35 @@ int hold_copy(struct hold *hold, const struct report *from)
 		.parts = calloc((size_t)frame->nr_parts + 1, sizeof(struct row_part)),
 		.slower = calloc((size_t)nr + 1, sizeof(struct slower)),
 	};
-	if (!hold->rows || !hold->containers || !hold->trails || !hold->slower ||
-	    !hold->parts) {
-		hold_drop(hold);
+	if (!frozen->rows || !frozen->containers || !frozen->trails || !frozen->slower ||
+	    !frozen->parts) {
+		frozen_report_drop(frozen);
 		return -ENOMEM;
 	}
-	memcpy(hold->rows, frame->rows, frame->nr_rows * sizeof(struct row));
+	memcpy(frozen->rows, frame->rows, frame->nr_rows * sizeof(struct row));
 	if (frame->nr_children)
-		memcpy(hold->rows + frame->nr_rows, frame->children,
+		memcpy(frozen->rows + frame->nr_rows, frame->children,
 		       frame->nr_children * sizeof(struct row));
-	hold->report.frame.rows = hold->rows;
-	hold->report.frame.children = hold->rows + frame->nr_rows;
-	hold->report.frame.flat = hold->rows + nr;
+	frozen->report.frame.rows = frozen->rows;
+	frozen->report.frame.children = frozen->rows + frame->nr_rows;
+	frozen->report.frame.flat = frozen->rows + nr;
 	if (frame->nr_parts)
-		memcpy(hold->parts, frame->parts, frame->nr_parts * sizeof(struct row_part));
-	hold->report.frame.parts = hold->parts;
-	copy_caches(hold, nr);
-	if (copy_rows(hold, nr)) {
-		hold_drop(hold);
+		memcpy(frozen->parts, frame->parts, frame->nr_parts * sizeof(struct row_part));
+	frozen->report.frame.parts = frozen->parts;
+	copy_caches(frozen, nr);
+	if (copy_rows(frozen, nr)) {
+		frozen_report_drop(frozen);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-void hold_drop(struct hold *hold)
+void frozen_report_drop(struct frozen_report *frozen)
 {
 	uint32_t i;
 
-	for (i = 0; hold->containers && i < hold->nr_containers; i++) {
-		struct cmt_container *c = &hold->containers[i];
+	for (i = 0; frozen->containers && i < frozen->nr_containers; i++) {
+		struct cmt_container *c = &frozen->containers[i];
 
 		free((char *)c->path);
 		free((char *)c->container_name);
@@ -131,10 +131,10 @@ void hold_drop(struct hold *hold)
 		free((char *)c->pod_namespace);
 		free((char *)c->image);
 	}
-	free(hold->rows);
-	free(hold->containers);
-	free(hold->trails);
-	free(hold->slower);
-	free(hold->parts);
-	*hold = (struct hold){ 0 };
+	free(frozen->rows);
+	free(frozen->containers);
+	free(frozen->trails);
+	free(frozen->slower);
+	free(frozen->parts);
+	*frozen = (struct frozen_report){ 0 };
 }

@@ -5,13 +5,13 @@
 
 #include "board.h"
 #include "config/config.h"
-#include "hold.h"
+#include "frozen_report.h"
 
 struct live {
 	struct board board;
 	struct history history;
 	struct canvas canvas;
-	struct hold hold;	/* the content of a frozen screen */
+	struct frozen_report frozen;	/* the content of a frozen screen */
 	bool held;
 	uint64_t drawn_ns;	/* CLOCK_MONOTONIC, */
 	bool due;		/* and something newer is to be drawn */

@@ -27,7 +27,7 @@ void live_begin(struct live *live, const struct config *config, enum view by)
 static void drop_hold(struct live *live)
 {
 	if (live->held)
-		hold_drop(&live->hold);
+		frozen_report_drop(&live->frozen);
 	live->held = false;
 }
 
@@ -64,7 +64,7 @@ int live_draw(struct live *live, const struct report *report)
 		return ret;
 	live->drawn_ns = clock_ns(CLOCK_MONOTONIC);
 	live->due = false;
-	board_draw(&live->board, live->held ? &live->hold.report : report,
+	board_draw(&live->board, live->held ? &live->frozen.report : report,
 		   &live->canvas);
 	return terminal_draw(&live->canvas, live->board.color);
 }
@@ -94,7 +94,7 @@ static void freeze(struct live *live, const struct report *report)
 	if (live->board.replay)
 		return;
 	if (live->board.frozen && !live->held)
-		live->held = report && !hold_copy(&live->hold, report);
+		live->held = report && !frozen_report_copy(&live->frozen, report);
 	live->board.frozen &= live->held;
 }
 
@@ -141,5 +141,5 @@ enum board_change live_keys(struct live *live, const struct report *report)
 const struct report *live_last(const struct live *live,
 			       const struct report *report)
 {
-	return live->held ? &live->hold.report : report;
+	return live->held ? &live->frozen.report : report;
 }
