@@ -6,10 +6,10 @@
 
 #include "command/command.h"
 #include "common/meter.h"
-#include "light.h"
-#include "session.h"
+#include "session/light_reader.h"
+#include "session/session.h"
+#include "session/why_session.h"
 #include "subcommands.h"
-#include "why.h"
 
 static int finish_output(void)
 {

@@ -12,8 +12,8 @@
 #include "config/groups.h"
 #include "config/subcommand.h"
 #include "replay/excerpt.h"
-#include "session.h"
-#include "why.h"
+#include "session/session.h"
+#include "session/why_session.h"
 
 static int say_unread(const struct replay *replay, int err)
 {

@@ -5,7 +5,7 @@
 
 #include "common/cgroups.h"
 #include "frame/frame.h"
-#include "light.h"
+#include "light_reader.h"
 #include "replay/replay.h"
 #include "table/view.h"
 
@@ -20,7 +20,7 @@ struct source {
 	struct cmt_device *dev;
 	struct cmt_usage *usage;	/* its own, or that of light */
 	bool on_demand;			/* light is the source */
-	struct light light;
+	struct light_reader light;
 	struct replay *replay;		/* the source in place of a device, or NULL */
 	enum view by;
 	uint32_t children;			/* of rows: CMT_USAGE_CHILDREN, CMT_USAGE_DOMAINS or 0 */

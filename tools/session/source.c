@@ -85,7 +85,7 @@ int source_open(struct source *source, struct cmt_device *dev,
 	};
 	cgroup_find(&source->mount);
 	if (on_demand) {
-		ret = light_open(&source->light, dev, &opts);
+		ret = light_reader_open(&source->light, dev, &opts);
 		source->usage = source->light.usage;
 	} else {
 		ret = cmt_usage_new(&source->usage, &opts);
@@ -118,7 +118,7 @@ int source_open_replay(struct source *source, struct replay *replay,
 void source_close(struct source *source)
 {
 	if (source->on_demand)
-		light_close(&source->light);
+		light_reader_close(&source->light);
 	else
 		cmt_usage_free(source->usage);
 	frame_room_free(&source->room);
@@ -139,7 +139,7 @@ uint64_t source_wait_ns(const struct source *source)
 	if (source->replay)
 		return replay_wait_ns(source->replay);
 	if (source->on_demand)
-		return light_wait_ns(&source->light);
+		return light_reader_wait_ns(&source->light);
 	ms = cmt_usage_timeout(source->usage);
 	return ms < 0 ? UINT64_MAX : (uint64_t)ms * 1000000;
 }
@@ -152,7 +152,7 @@ int source_pump(struct source *source)
 	if (source->replay)
 		ret = replay_pump(source->replay, source->usage, &frame);
 	else if (source->on_demand)
-		ret = light_pump(&source->light, &frame);
+		ret = light_reader_pump(&source->light, &frame);
 	else
 		ret = cmt_usage_next(source->usage, &frame);
 	refresh(source);

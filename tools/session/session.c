@@ -14,18 +14,18 @@
 #include "common/errors.h"
 #include "common/signals.h"
 #include "config/groups.h"
-#include "kept.h"
+#include "session_settings.h"
 #include "source.h"
 #include "tables.h"
 #include "watch/watch.h"
-#include "why.h"
+#include "why_session.h"
 
 #define FIRST_LOOK_NS 500000000ULL	/* between screens of the first interval */
 #define HIDDEN_NS 250000000ULL		/* between checks for the foreground */
 
 struct session {
 	const struct config *config;
-	struct kept kept;	/* where config is, on the screen */
+	struct session_settings settings;	/* where config is, on the screen */
 	struct replay *replay;	/* a recording is shown; or NULL */
 	struct replay watched_replay;	/* and read again, for marks and slowdowns */
 	enum view by;
@@ -465,7 +465,7 @@ static void tell_again(const struct session *session)
 	const char *notice = session->live.board.notice;
 
 	print_hints(session);
-	kept_tell(&session->kept);
+	session_settings_tell(&session->settings);
 	if (session->quit && notice[0])
 		fprintf(stderr, "cmtstat: %s\n", notice);
 }
@@ -495,7 +495,7 @@ static int run_screen(struct session *session)
 		live_end(&session->live);
 	if (screen && isatty(STDERR_FILENO))
 		tell_again(session);
-	kept_free(&session->kept);
+	session_settings_free(&session->settings);
 	return ret ? ret : err;
 }
 
@@ -513,7 +513,7 @@ static void open_screen(struct session *session, const struct cmt_info *info)
 	signals_setup(wanted);
 	session->screen = wanted && !terminal_open(!session->config->no_color);
 	if (session->screen)
-		session->config = kept_apply(&session->kept, session->config, info);
+		session->config = session_settings_apply(&session->settings, session->config, info);
 }
 
 /* Open the devices that the session needs, run it, and restore everything. */
@@ -534,7 +534,7 @@ static int run_session(struct session *session, struct cmt_device *dev)
 			error_plain(stderr, REPLAY_NAME, "cannot read the recording", ret);
 		source_close(&session->source);
 		close_screen(session);
-		kept_free(&session->kept);
+		session_settings_free(&session->settings);
 		return EXIT_RUNTIME;
 	}
 	print_hints(session);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmtstat --why: print verdicts. */
-#ifndef TOOLS_WHY_H
-#define TOOLS_WHY_H
+#ifndef TOOLS_WHY_SESSION_H
+#define TOOLS_WHY_SESSION_H
 
 #include "config/config.h"
 #include "replay/replay.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "light.h"
+#include "light_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 #include "common/meter.h"
 
 #define SLOT_NS		10000000ULL	/* a reading of all owners takes no longer */
-#define NEVER_NS	3600000000000ULL	/* intervals are ended by light_pump() */
+#define NEVER_NS	3600000000000ULL	/* intervals are ended by light_reader_pump() */
 
 /* NULL: there are too many domains, or no memory. */
-static uint32_t *bases_of(struct light *light, uint32_t domain)
+static uint32_t *bases_of(struct light_reader *light, uint32_t domain)
 {
 	uint32_t i, nr = cmt_device_info(light->dev)->nr_rmids;
 
@@ -33,7 +33,7 @@ static uint32_t *bases_of(struct light *light, uint32_t domain)
  * Counters that were rebased for another reader were also rebased for this one.  On a
  * machine without counters, missing values get no reason.
  */
-static int mark_record(struct light *light, struct cmt_record *record)
+static int mark_record(struct light_reader *light, struct cmt_record *record)
 {
 	uint32_t *bases = bases_of(light, record->domain);
 
@@ -48,7 +48,7 @@ static int mark_record(struct light *light, struct cmt_record *record)
 	return 0;
 }
 
-static int add_records(struct light *light, const struct cmt_snapshot *readings)
+static int add_records(struct light_reader *light, const struct cmt_snapshot *readings)
 {
 	uint32_t i;
 	int ret = 0;
@@ -64,7 +64,7 @@ static int add_records(struct light *light, const struct cmt_snapshot *readings)
 }
 
 /* The owners are read last: then every RMID that was read is known. */
-static int read_all(struct light *light)
+static int read_all(struct light_reader *light)
 {
 	struct cmt_snapshot *readings, *owners;
 	int ret = cmt_device_read_now(light->dev, 0, 0, &readings);
@@ -83,8 +83,8 @@ static int read_all(struct light *light)
 	return ret;
 }
 
-int light_open(struct light *light, struct cmt_device *dev,
-	       const struct cmt_usage_opts *opts)
+int light_reader_open(struct light_reader *light, struct cmt_device *dev,
+		      const struct cmt_usage_opts *opts)
 {
 	const struct cmt_info *info = cmt_device_info(dev);
 	const struct cmt_containers_opts names = {
@@ -93,7 +93,7 @@ int light_open(struct light *light, struct cmt_device *dev,
 	struct cmt_usage_opts own = *opts;
 	int ret;
 
-	*light = (struct light){ .dev = dev, .interval_ns = opts->interval_ns };
+	*light = (struct light_reader){ .dev = dev, .interval_ns = opts->interval_ns };
 	ret = cmt_containers_new(&light->containers, &names);
 	if (ret)
 		return ret;
@@ -113,7 +113,7 @@ int light_open(struct light *light, struct cmt_device *dev,
 	return ret;
 }
 
-void light_close(struct light *light)
+void light_reader_close(struct light_reader *light)
 {
 	uint32_t i;
 
@@ -121,11 +121,11 @@ void light_close(struct light *light)
 	cmt_containers_free(light->containers);
 	for (i = 0; i < light->nr_domains; i++)
 		free(light->bases[i]);
-	*light = (struct light){ 0 };
+	*light = (struct light_reader){ 0 };
 }
 
 /* The next interval begins where this one was due, unless that is long ago. */
-static int end_interval(struct light *light,
+static int end_interval(struct light_reader *light,
 			const struct cmt_usage_frame **frame)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -138,7 +138,7 @@ static int end_interval(struct light *light,
 	return ret ? ret : cmt_usage_next(light->usage, frame);
 }
 
-int light_pump(struct light *light, const struct cmt_usage_frame **frame)
+int light_reader_pump(struct light_reader *light, const struct cmt_usage_frame **frame)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int ret;
@@ -151,7 +151,7 @@ int light_pump(struct light *light, const struct cmt_usage_frame **frame)
 	return end_interval(light, frame);
 }
 
-uint64_t light_wait_ns(const struct light *light)
+uint64_t light_reader_wait_ns(const struct light_reader *light)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint64_t next = light->read_ns < light->due_ns ? light->read_ns :

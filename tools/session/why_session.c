@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "why.h"
+#include "why_session.h"
 
 #include <errno.h>
 #include <limits.h>
