@@ -69,20 +69,9 @@ static int may_control(const struct file *file)
 	return perfmon_capable() ? 0 : -EPERM;
 }
 
-static const char *info_mbm_reason(u32 events)
-{
-	const char *reason = READ_ONCE(cmt_caps.mbm_reason);
-
-	if (events & CMT_MBM_EVENTS)
-		return "";
-	return reason && reason[0] ? reason :
-	       "the processor does not count memory traffic";
-}
-
 static void info_fill(struct cmt_info *info)
 {
 	u32 interval_ns = READ_ONCE(cmt_settings.interval_ns);
-	u32 events = cmt_backend_events();
 
 	*info = (struct cmt_info) {
 		.size = info->size,
@@ -94,7 +83,7 @@ static void info_fill(struct cmt_info *info)
 		.nr_cpus = nr_cpu_ids,
 		.nr_rmids = cmt_caps.nr_rmids,
 		.rmids_usable = cmt_caps.nr_rmids - 1,
-		.events = events,
+		.events = cmt_backend_events(),
 		.upscale_bytes = cmt_caps.upscale_bytes,
 		.counter_bits = cmt_caps.counter_bits,
 		.ring_records = cmt_ring_records,
@@ -112,7 +101,7 @@ static void info_fill(struct cmt_info *info)
 	};
 	strscpy(info->module_version, CMT_VERSION, sizeof(info->module_version));
 	strscpy(info->reason, cmt_caps.reason, sizeof(info->reason));
-	strscpy(info->mbm_reason, info_mbm_reason(events), sizeof(info->mbm_reason));
+	strscpy(info->mbm_reason, cmt_backend_mbm_reason(), sizeof(info->mbm_reason));
 	info->counters = cmt_perf_look(info->perf_reason);
 	info->assignable = cmt_abmc_info();
 	info->plza = cmt_plza_info();

@@ -10,13 +10,27 @@
 const struct cmt_backend *cmt_backend;
 struct cmt_backend_caps cmt_caps;
 
+static const char *backend_mbm_reason(void)
+{
+	return READ_ONCE(cmt_caps.mbm_reason) ?: "";
+}
+
 u32 cmt_backend_events(void)
 {
-	const char *reason = READ_ONCE(cmt_caps.mbm_reason);
-
-	if (reason && reason[0])
+	if (backend_mbm_reason()[0])
 		return cmt_caps.events & CMT_F_OCCUPANCY;
-	return cmt_caps.events;
+	return cmt_caps.events & ~hw_bmec_lost(hw_abmc_domains_on());
+}
+
+const char *cmt_backend_mbm_reason(void)
+{
+	const char *reason = backend_mbm_reason();
+
+	if (reason[0])
+		return reason;
+	if (!(cmt_caps.events & CMT_MBM_EVENTS))
+		return "the processor does not count memory traffic";
+	return hw_bmec_reason(hw_abmc_domains_on());
 }
 
 static int __init try_backend(const struct cmt_backend *candidate)

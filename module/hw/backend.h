@@ -25,7 +25,7 @@ enum cmt_event {
 
 #define CMT_MBM_EVENTS	(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 
-#define CMT_MAX_DOMAINS		64	/* L3 domains in one machine */
+#define CMT_MAX_DOMAINS		64	/* L3 domains in one machine: a u64 has their bits */
 #define CMT_MAX_RMIDS		4096	/* AMD: the RMID fields of PQR_ASSOC and of
 					 * QM_EVTSEL have 12 bits; Intel: 10
 					 */

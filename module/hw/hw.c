@@ -38,6 +38,7 @@
 #include "backend.h"
 #include "compat.h"
 #include "hw_abmc.h"
+#include "hw_bmec.h"
 #include "hw_msr.h"
 #include "uapi/cmt.h"
 
@@ -48,9 +49,10 @@
 #define CTR_DATA_BITS		62	/* CMT_RAW_ERROR and _UNAVAILABLE above */
 #define CTR_OVERFLOW		BIT_ULL(61)	/* where CPUID announces it */
 
-#define CPUID_AMD_QOS		0x80000020
+#define AMD_QOS_EBX_BMEC	BIT(3)
 #define AMD_QOS_EBX_ABMC	BIT(5)
 #define AMD_QOS_EBX_PLZA	BIT(9)
+#define AMD_QOS_TYPES		3	/* subleaf; ECX */
 
 #define CPUID_RDT_MON		0xf
 #define RDT_LEAF7_EBX_PQM	BIT(12)
@@ -376,14 +378,26 @@ static u32 hw_amd_extensions(void)
 	u32 eax, ebx, ecx, edx;
 
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_AMD ||
-	    cpuid_eax(0x80000000) < CPUID_AMD_QOS)
+	    cpuid_eax(0x80000000) < HW_CPUID_AMD_QOS)
 		return 0;
-	cpuid_count(CPUID_AMD_QOS, 0, &eax, &ebx, &ecx, &edx);
+	cpuid_count(HW_CPUID_AMD_QOS, 0, &eax, &ebx, &ecx, &edx);
 	return ebx;
+}
+
+/* The types of traffic that an event or a counter can be made to count */
+static u32 hw_amd_types(u32 extensions)
+{
+	u32 eax, ebx, ecx, edx;
+
+	if (!(extensions & (AMD_QOS_EBX_BMEC | AMD_QOS_EBX_ABMC)))
+		return 0;
+	cpuid_count(HW_CPUID_AMD_QOS, AMD_QOS_TYPES, &eax, &ebx, &ecx, &edx);
+	return ecx & HW_TYPES_TOTAL;
 }
 
 static int hw_init(struct cmt_backend_caps *caps)
 {
+	u32 extensions = hw_amd_extensions();
 	struct hw_probe probe = {};
 
 	memset(caps, 0, sizeof(*caps));
@@ -399,16 +413,18 @@ static int hw_init(struct cmt_backend_caps *caps)
 	}
 
 	hw_fill_caps(caps, &probe.leaves);
-	caps->has_plza = hw_amd_extensions() & AMD_QOS_EBX_PLZA;
+	caps->has_plza = extensions & AMD_QOS_EBX_PLZA;
 	hw = (struct hw) {
 		.caps = caps,
 		.nr_rmids = caps->nr_rmids,
 		.events = caps->events,
 		.shared_evtsel = caps->shared_evtsel,
 		.nodes_per_l3 = caps->nodes_per_l3,
-		.has_abmc = hw_amd_extensions() & AMD_QOS_EBX_ABMC,
+		.has_abmc = extensions & AMD_QOS_EBX_ABMC,
+		.types = hw_amd_types(extensions),
 	};
 	hw_read_init();
+	hw_bmec_init(extensions & AMD_QOS_EBX_BMEC ? hw.events : 0, hw.types);
 	return hw_abmc_init();
 }
 
@@ -454,6 +470,7 @@ static void hw_cpu_up(u32 domain)
 				 hw.nodes_per_l3 * hw.nr_rmids;
 	}
 	hw_abmc_cpu_up(domain);
+	hw_bmec_look(domain);
 }
 
 const struct cmt_backend cmt_hw_backend = {

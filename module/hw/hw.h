@@ -7,6 +7,7 @@
  *	counter.h	from raw values to bytes
  *	domains.h	the L3 domains, by index
  *	hw_abmc.h	AMD's assignable counters
+ *	hw_bmec.h	AMD's configurable events
  */
 #ifndef CMT_HW_H
 #define CMT_HW_H
@@ -18,13 +19,16 @@
 #include "counter.h"
 #include "domains.h"
 #include "hw_abmc.h"
+#include "hw_bmec.h"
 
 /* backend.c: constant once the module is loaded */
 extern const struct cmt_backend *cmt_backend;
 extern struct cmt_backend_caps cmt_caps;
 
-/* The events that can be read now. */
+/* The events that can be read now, in some domain. */
 u32 cmt_backend_events(void);
+/* Why MBM events are missing now, in some domain; empty: none is. */
+const char *cmt_backend_mbm_reason(void);
 
 /* Does the backend read any event?  If not, the ticks sample nothing. */
 static inline bool cmt_backend_samples(void)

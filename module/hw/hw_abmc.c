@@ -46,15 +46,9 @@
 /* The bits that say what a counter counts; the other bits select the counter. */
 #define CFG_MEANING		(CFG_ENABLE | CFG_IS_CLOSID | CFG_RMID | CFG_TYPES)
 
-/* Types of traffic, as in resctrl's mbm_total_bytes and mbm_local_bytes */
-#define TYPES_TOTAL		0x7fULL
-#define TYPES_LOCAL		0x15ULL
-
 #define EVTSEL_EXTENDED		BIT_ULL(31)
 #define EVTSEL_COUNTER		1ULL
 
-#define CPUID_AMD_QOS		0x80000020
-#define SUBLEAF_TYPES		3	/* ECX: what can be counted */
 #define SUBLEAF_COUNTERS	5	/* EBX: number of the last counter */
 
 #define HEAT_READ		1U	/* the least heat of an RMID that was read */
@@ -76,13 +70,12 @@ struct abmc_domain {
 
 static struct abmc_domain *domains;	/* by index; NULL: no assignable counters */
 static u32 *heats;			/* heat of all domains */
+static u32 nr_domains;			/* 0: no assignable counters */
 static u32 nr_counters;
-static u64 all_types;			/* types that the processor can count */
 
 static u64 types_of(enum cmt_event event)
 {
-	return (event == CMT_EVENT_MBM_TOTAL ? TYPES_TOTAL : TYPES_LOCAL) &
-	       all_types;
+	return hw_types_of(event) & hw.types;
 }
 
 static u64 config_of(u32 rmid, enum cmt_event event)
@@ -102,6 +95,7 @@ static int alloc_domains(u32 nr)
 	}
 	for (i = 0; i < nr; i++)
 		domains[i].heat = &heats[i * hw.nr_rmids];
+	nr_domains = nr;
 	return 0;
 }
 
@@ -111,10 +105,8 @@ int hw_abmc_init(void)
 
 	if (!hw.has_abmc)
 		return 0;
-	cpuid_count(CPUID_AMD_QOS, SUBLEAF_COUNTERS, &eax, &ebx, &ecx, &edx);
+	cpuid_count(HW_CPUID_AMD_QOS, SUBLEAF_COUNTERS, &eax, &ebx, &ecx, &edx);
 	nr_counters = min_t(u32, (ebx & 0xffff) + 1, HW_ABMC_MAX);
-	cpuid_count(CPUID_AMD_QOS, SUBLEAF_TYPES, &eax, &ebx, &ecx, &edx);
-	all_types = ecx & TYPES_TOTAL;
 	return alloc_domains(min_t(u32, num_possible_cpus(), CMT_MAX_DOMAINS));
 }
 
@@ -124,6 +116,7 @@ void hw_abmc_exit(void)
 	kvfree(domains);
 	heats = NULL;
 	domains = NULL;
+	nr_domains = 0;
 }
 
 /* The mode in the register; -EIO: the register cannot be read. */
@@ -375,6 +368,17 @@ void hw_abmc_view(u32 domain, struct hw_abmc_view *view)
 	view->others = hweight32(READ_ONCE(d->others));
 	for (id = 0; id < nr_counters; id++)
 		view->ours += !!READ_ONCE(d->counters[id].config);
+}
+
+u64 hw_abmc_domains_on(void)
+{
+	u64 on = 0;
+	u32 i;
+
+	for (i = 0; i < nr_domains; i++)
+		if (READ_ONCE(domains[i].state) == HW_ABMC_ON)
+			on |= BIT_ULL(i);
+	return on;
 }
 
 bool hw_abmc_exists(void)

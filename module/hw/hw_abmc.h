@@ -66,6 +66,9 @@ void hw_abmc_settle(u32 domain);
 
 /* From here on any context, any CPU; racy. */
 
+/* The domains in the state ON: a bit for each index */
+u64 hw_abmc_domains_on(void);
+
 /* Has this processor such counters?  Can they count what cmt wants? */
 bool hw_abmc_exists(void);
 bool hw_abmc_usable(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Shared by hw.c, hw_read.c and hw_abmc.c */
+/* Shared by hw.c, hw_read.c, hw_abmc.c and hw_bmec.c */
 #ifndef CMT_HW_MSR_H
 #define CMT_HW_MSR_H
 
@@ -12,6 +12,12 @@
 #define HW_MSR_QM_EVTSEL	0xc8d
 #define HW_MSR_QM_CTR		0xc8e
 
+#define HW_CPUID_AMD_QOS	0x80000020
+
+/* AMD's types of traffic: all, as the event mbm_total counts, and those of mbm_local */
+#define HW_TYPES_TOTAL		0x7fU
+#define HW_TYPES_LOCAL		0x15U
+
 #define HW_ALL_EVENTS	(CMT_F_OCCUPANCY | CMT_MBM_EVENTS)
 
 /* Constant after init(), except snc_was_off. */
@@ -21,6 +27,7 @@ struct hw {
 	u32 events;
 	bool shared_evtsel;
 	bool has_abmc;		/* AMD's assignable counters: hw_abmc.h */
+	u32 types;		/* AMD: the types of traffic that can be chosen; 0: none */
 	u32 nodes_per_l3;
 	/* the RMID sharing mode was switched on by cmt; any CPU sets this */
 	bool snc_was_off;
@@ -38,6 +45,18 @@ struct hw_cpu {
 
 extern struct hw hw;
 DECLARE_PER_CPU(struct hw_cpu, hw_cpus);
+
+/* CMT_F_* of an event */
+static inline u32 hw_event_flag(enum cmt_event event)
+{
+	return CMT_F_OCCUPANCY << (event - CMT_EVENT_OCCUPANCY);
+}
+
+/* The types of traffic of an MBM event, if the processor has them and nobody chose others */
+static inline u32 hw_types_of(enum cmt_event event)
+{
+	return event == CMT_EVENT_MBM_TOTAL ? HW_TYPES_TOTAL : HW_TYPES_LOCAL;
+}
 
 /* hw_read.c: the counters */
 void hw_read_init(void);

@@ -31,6 +31,7 @@
 #include "burst.h"
 #include "compat.h"
 #include "hw_abmc.h"
+#include "hw_bmec.h"
 #include "hw_msr.h"
 
 #define CTR_HIGH_STATUS	((u32)((CMT_RAW_ERROR | CMT_RAW_UNAVAILABLE) >> 32))
@@ -189,12 +190,17 @@ static u64 hw_read_one(struct hw_cpu *cpu, u32 rmid, enum cmt_event event)
 	return hw_select_read(cpu, hw_evtsel(rmid, event));
 }
 
-/* While assignable counters are on, a plain reading of an MBM event is none. */
+/*
+ * While assignable counters are on, a plain reading of an MBM event is none.  While they
+ * are off, it is of something else where another agent chose what the event counts.
+ */
 static u64 hw_read_mbm(struct hw_cpu *cpu, u32 rmid, enum cmt_event event,
 		       enum hw_abmc_state state)
 {
 	switch (state) {
 	case HW_ABMC_OFF:
+		if (hw_bmec_other(cpu->domain) & hw_event_flag(event))
+			return CMT_RAW_UNAVAILABLE;
 		return hw_read_one(cpu, rmid, event);
 	case HW_ABMC_ON:
 		return hw_abmc_read(cpu->domain, rmid, event);

@@ -259,12 +259,9 @@ static void look_at_on(u32 domain)
 static void look_at_changing(u32 domain)
 {
 	struct abmc_call settle = { .what = ABMC_SETTLE, .domain = domain };
-	u32 rmid;
 
-	for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++)
-		if (!cmt_domain_lose_base(domain, rmid, NULL))
-			return;
-	call_domain(&settle);
+	if (cmt_domain_lose_bases(domain))
+		call_domain(&settle);
 }
 
 static void look_at(u32 domain)

@@ -93,6 +93,16 @@ bool cmt_domain_lose_base(u32 domain, u32 rmid, void (*change)(u32, u32))
 	return domain_lose_base(domain, rmid, U64_MAX, change);
 }
 
+bool cmt_domain_lose_bases(u32 domain)
+{
+	u32 rmid;
+
+	for (rmid = 0; rmid < cmt_caps.nr_rmids; rmid++)
+		if (!cmt_domain_lose_base(domain, rmid, NULL))
+			return false;
+	return true;
+}
+
 void cmt_domains_lose_base(u64 since)
 {
 	u32 domain, rmid;

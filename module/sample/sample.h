@@ -2,7 +2,8 @@
 /*
  * The readings of counters: in ticks, one timer per CPU that reads the counters of the
  * CPU's domain (sampler.c, tick.c, partition.c), and on demand (demand.c).  Where AMD's
- * counters are assigned, the RMIDs that have one (abmc.c).
+ * counters are assigned, the RMIDs that have one (abmc.c).  Where they are not, whether the
+ * events count what they should (bmec.c).
  */
 #ifndef CMT_SAMPLE_H
 #define CMT_SAMPLE_H
@@ -140,6 +141,12 @@ int cmt_demand_read_here(const struct cmt_demand_key *key,
  */
 int cmt_abmc_init(void);
 void cmt_abmc_exit(void);
+
+/*
+ * bmec.c: look at what AMD's bandwidth events count, in all domains.  Process context, one
+ * call at a time.
+ */
+void cmt_bmec_look(void);
 
 /* CMT_ABMC_* of all domains, for cmt_info.  Any context. */
 u32 cmt_abmc_info(void);

@@ -117,6 +117,9 @@ bool cmt_domain_begin(struct cmt_domain *domain, u32 rmid, u32 generation);
 bool cmt_domain_lose_base(u32 domain, u32 rmid,
 			  void (*change)(u32 domain, u32 rmid));
 
+/* The same of all RMIDs.  False: one is being read.  Process context. */
+bool cmt_domain_lose_bases(u32 domain);
+
 /*
  * While there are no ticks: the counters have been reset, or may have wrapped.  Remove the
  * bases of all RMIDs, but for readings on demand since @since, ns; U64_MAX: these, too.

@@ -145,6 +145,7 @@ static void look(struct work_struct *work)
 	if (mounted)
 		cmt_walk_tasks(PIDTYPE_PID, see_thread);
 	scan_cpus(mounted);
+	cmt_bmec_look();
 	cmt_plza_look();
 	cmt_foreign_note(cmt_plza_rmid());
 	again = update_foreign(mounted);

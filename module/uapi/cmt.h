@@ -362,8 +362,8 @@ enum {
 
 /*
  * CMT_IOC_GET_INFO: constant while the module is loaded, except interval, scope, resctrl,
- * resctrl_mounted, ring_hold_ns, events, counters, assignable, plza, evtsel and
- * perf_reason
+ * resctrl_mounted, ring_hold_ns, events, mbm_reason, counters, assignable, plza, evtsel
+ * and perf_reason
  */
 struct cmt_info {
 	__u32 size;
@@ -399,7 +399,9 @@ struct cmt_info {
 	__u32 resctrl_mounted;	/* 0 or 1, as of the last check */
 	char module_version[16];
 	char reason[64];	/* why this backend, for people */
-	char mbm_reason[64];	/* why there are no MBM events; empty: there are */
+	char mbm_reason[64];	/* why MBM events are missing, in some domain or in
+				 * all; empty: none is
+				 */
 	__u32 counters;		/* CMT_F_CYCLES | ...: values that are counted
 				 * (CMT_IOC_SET_COUNTERS) on every CPU that has TICKs
 				 */

@@ -18,8 +18,9 @@ cmt_module_test(model test_model.c ${CMT_MODULE_DIR}/hw/model.c)
 
 cmt_module_test(hw test_hw.c ${CMT_SHIM_DIR}/fake.c
 	${CMT_MODULE_DIR}/hw/hw.c ${CMT_MODULE_DIR}/hw/hw_read.c
-	${CMT_MODULE_DIR}/hw/hw_abmc.c ${CMT_MODULE_DIR}/hw/burst.c
-	${CMT_MODULE_DIR}/hw/counter.c ${CMT_MODULE_DIR}/hw/topology.c)
+	${CMT_MODULE_DIR}/hw/hw_abmc.c ${CMT_MODULE_DIR}/hw/hw_bmec.c
+	${CMT_MODULE_DIR}/hw/burst.c ${CMT_MODULE_DIR}/hw/counter.c
+	${CMT_MODULE_DIR}/hw/topology.c)
 target_compile_options(test_hw PRIVATE -include ${CMT_SHIM_DIR}/fake.h)
 
 cmt_module_test(emulated test_emulated.c ${CMT_SHIM_DIR}/fake.c

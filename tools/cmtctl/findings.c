@@ -152,7 +152,9 @@ static void judge_bandwidth(struct list *list, const struct cmt_info *info)
 	if (info->assignable & CMT_ASSIGNABLE_ON)
 		judge_assignable(list, info->assignable);
 	else if (info->mbm_reason[0])
-		say(add(list, "bandwidth", FINDING_NOTE), "not counted: %.*s",
+		say(add(list, "bandwidth", FINDING_NOTE), "%s: %.*s",
+		    info->events & (CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL) ?
+		    "not all of it is counted" : "not counted",
 		    (int)sizeof(info->mbm_reason), info->mbm_reason);
 	else
 		say(add(list, "bandwidth", FINDING_GOOD), "counted for each RMID");

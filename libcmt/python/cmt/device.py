@@ -40,7 +40,7 @@ class Info:
     limbo_ns: int  #: least time between two owners of an RMID
     l3_bytes: int | None  #: size of one L3 domain; None: unknown
     module_version: str
-    mbm_reason: str  #: why there is no MBM_TOTAL and MBM_LOCAL, for people
+    mbm_reason: str  #: why MBM_TOTAL or MBM_LOCAL is missing, for people
     counters: Flag  #: CYCLES, ...: what was counted then: see Device.counters()
     perf_reason: str  #: why something asked for was not counted then, for people
     wait_reason: str  #: why the kernel never accounts WAITED, for people

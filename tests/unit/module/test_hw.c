@@ -14,6 +14,7 @@
 #include "hw/counter.h"
 #include "fake.h"
 #include "hw/hw_abmc.h"
+#include "hw/hw_bmec.h"
 #include "uapi/cmt.h"
 #include "unit.h"
 
@@ -1232,6 +1233,225 @@ static TCase *abmc_tests(void)
 	return tcase;
 }
 
+/* AMD's configurable events */
+
+#define READS	0x33
+
+static void set_up_bmec(void)
+{
+	u32 i;
+
+	set_up_amd();
+	shim_irqs_off = false;
+	for (i = 0; i < FAKE_CPUS; i++) {
+		fake.cpuid[i].amd_qos_ebx = 1U << 3;
+		fake.cpuid[i].amd_types = 0x7f;
+		fake.evt_cfg[i][0] = 0x7f;
+		fake.evt_cfg[i][1] = 0x15;
+	}
+	fake.ctr[20][CMT_EVENT_OCCUPANCY] = 5;
+	fake.ctr[20][CMT_EVENT_MBM_TOTAL] = 7000;
+	fake.ctr[20][CMT_EVENT_MBM_LOCAL] = 6000;
+	start();
+}
+
+static bool is_read(enum cmt_event event)
+{
+	return read_one(20, event) == fake.ctr[20][event];
+}
+
+/* As sample/bmec.c does */
+static void look_and_settle(u32 domain)
+{
+	hw_bmec_settle(domain, hw_bmec_look(domain));
+}
+
+static const struct {
+	u64 total, local;
+	u32 other;
+	const char *reason;
+} choices[] = {
+	{ 0x7f, 0x15, 0, "" },
+	{ READS, 0x15, CMT_F_MBM_TOTAL,
+	  "resctrl's mbm_total_bytes_config is not the default" },
+	{ 0x7f, 0x11, CMT_F_MBM_LOCAL,
+	  "resctrl's mbm_local_bytes_config is not the default" },
+	{ 0x15, 0x7f, CMT_MBM_EVENTS,
+	  "resctrl's mbm_{total,local}_bytes_config are not the default" },
+	{ 0, 0, CMT_MBM_EVENTS,
+	  "resctrl's mbm_{total,local}_bytes_config are not the default" },
+	/* bits beside the types */
+	{ 0x17f, 1ULL << 40 | 0x15, 0, "" },
+};
+
+static void assert_choice(u32 i)
+{
+	ck_assert_uint_eq(hw_bmec_other(0), choices[i].other);
+	ck_assert_uint_eq(hw_bmec_lost(hw_abmc_domains_on()), choices[i].other);
+	ck_assert_str_eq(hw_bmec_reason(hw_abmc_domains_on()), choices[i].reason);
+	ck_assert_uint_lt(strlen(choices[i].reason), 64);
+	ck_assert(is_read(CMT_EVENT_OCCUPANCY));
+	ck_assert(is_read(CMT_EVENT_MBM_TOTAL) !=
+		  !!(choices[i].other & CMT_F_MBM_TOTAL));
+	ck_assert(is_read(CMT_EVENT_MBM_LOCAL) !=
+		  !!(choices[i].other & CMT_F_MBM_LOCAL));
+}
+
+START_TEST(test_bmec_choice)
+{
+	fake.evt_cfg[0][0] = choices[_i].total;
+	fake.evt_cfg[0][1] = choices[_i].local;
+	look_and_settle(0);
+	assert_choice(_i);
+}
+END_TEST
+
+/* It outlives its agent: so it is there when the module is loaded. */
+START_TEST(test_bmec_choice_from_before)
+{
+	struct cmt_raws raws;
+
+	fake.evt_cfg[0][0] = READS;
+	shim_irqs_off = false;
+	start();
+	hw->read(20, caps.events, &raws);
+	ck_assert_uint_eq(raws.total, CMT_RAW_UNAVAILABLE);
+	ck_assert_uint_eq(raws.local, 6000);
+}
+END_TEST
+
+/* It is read again when the bases are gone, and not before. */
+START_TEST(test_bmec_default_again)
+{
+	fake.evt_cfg[0][1] = 0x11;
+	ck_assert_uint_eq(hw_bmec_look(0), CMT_F_MBM_LOCAL);
+	ck_assert(!is_read(CMT_EVENT_MBM_LOCAL));
+	fake.evt_cfg[0][1] = 0x15;
+	ck_assert_uint_eq(hw_bmec_look(0), 0);
+	ck_assert(!is_read(CMT_EVENT_MBM_LOCAL));
+	hw_bmec_settle(0, 0);
+	ck_assert(is_read(CMT_EVENT_MBM_LOCAL));
+}
+END_TEST
+
+START_TEST(test_bmec_of_one_domain)
+{
+	fake_cpu = 2;
+	fake.evt_cfg[1][0] = READS;
+	hw->cpu_up(1);
+	ck_assert(!is_read(CMT_EVENT_MBM_TOTAL));
+	fake_cpu = 0;
+	ck_assert(is_read(CMT_EVENT_MBM_TOTAL));
+	ck_assert_uint_eq(hw_bmec_lost(hw_abmc_domains_on()), 0);
+	ck_assert_str_eq(hw_bmec_reason(hw_abmc_domains_on()), choices[1].reason);
+}
+END_TEST
+
+/* Types that the processor cannot tell apart are not chosen. */
+START_TEST(test_bmec_supported_types)
+{
+	u32 i;
+
+	shim_irqs_off = false;
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake.cpuid[i].amd_types = 0x4f;
+	fake.evt_cfg[0][0] = 0x4f;
+	fake.evt_cfg[0][1] = 0x05;
+	start();
+	assert_choice(0);
+	fake.evt_cfg[0][0] = 0x0f;
+	look_and_settle(0);
+	assert_choice(1);
+}
+END_TEST
+
+START_TEST(test_bmec_faults)
+{
+	fake.faulting_msr = FAKE_MSR_EVT_CFG + _i;
+	look_and_settle(0);
+	ck_assert(is_read(CMT_EVENT_MBM_TOTAL) == _i);
+	ck_assert(is_read(CMT_EVENT_MBM_LOCAL) != _i);
+	ck_assert_str_eq(hw_bmec_reason(hw_abmc_domains_on()),
+			 "what AMD's bandwidth events count (BMEC) cannot be read");
+	fake.faulting_msr = 0;
+	look_and_settle(0);
+	assert_choice(0);
+}
+END_TEST
+
+/* The counters of one event go on while the other is not read. */
+START_TEST(test_bmec_base_of_the_other_event)
+{
+	prepare_burst();
+	memset(burst.hot.rmids, 0, burst.words * sizeof(long));
+	fake.evt_cfg[0][0] = READS;
+	look_and_settle(0);
+	ck_assert_uint_eq(sample_20(1000, false) & CMT_MBM_EVENTS,
+			  CMT_F_MBM_LOCAL);
+	fake.ctr[20][CMT_EVENT_MBM_LOCAL] += 100;
+	ck_assert_uint_eq(sample_20(1000, false), CMT_F_OCCUPANCY |
+			  CMT_F_MBM_LOCAL | CMT_F_UNAVAILABLE);
+	ck_assert_uint_eq(counters[20].local.units, 100);
+	ck_assert_uint_eq(counters[20].total.units, 0);
+}
+END_TEST
+
+/* An assigned counter has a configuration of its own. */
+START_TEST(test_bmec_beside_assigned_counters)
+{
+	shim_irqs_off = false;
+	fake.cpuid[0].amd_qos_ebx |= 1U << 5;
+	fake.cpuid[0].amd_counters = 3;
+	fake.abmc = 1;
+	fake.evt_cfg[0][0] = READS;
+	start();
+	hw_abmc_assign(0, 20);
+	fake.assigned[3] = 70;
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL), 70);
+	ck_assert_str_eq(hw_bmec_reason(hw_abmc_domains_on()), "");
+	ck_assert_uint_eq(hw_bmec_lost(hw_abmc_domains_on()), 0);
+	fake.abmc = 0;
+	hw_abmc_settle(0);
+	ck_assert(!is_read(CMT_EVENT_MBM_TOTAL));
+	ck_assert(is_read(CMT_EVENT_MBM_LOCAL));
+	ck_assert_str_eq(hw_bmec_reason(hw_abmc_domains_on()), choices[1].reason);
+	hw->exit();
+}
+END_TEST
+
+/* Without the bit there are no such registers. */
+START_TEST(test_bmec_is_not_there)
+{
+	u32 i;
+
+	shim_irqs_off = false;
+	for (i = 0; i < FAKE_CPUS; i++)
+		fake.cpuid[i].amd_qos_ebx = 0;
+	fake.evt_cfg[0][0] = READS;
+	start();
+	look_and_settle(0);
+	assert_choice(0);
+	ck_assert(!hw_bmec_exists());
+}
+END_TEST
+
+static TCase *bmec_tests(void)
+{
+	TCase *tcase = tcase_create("configurable events");
+
+	tcase_add_checked_fixture(tcase, set_up_bmec, tear_down);
+	tcase_add_loop_test(tcase, test_bmec_choice, 0, ARRAY_LENGTH(choices));
+	tcase_add_test(tcase, test_bmec_choice_from_before);
+	tcase_add_test(tcase, test_bmec_default_again);
+	tcase_add_test(tcase, test_bmec_of_one_domain);
+	tcase_add_test(tcase, test_bmec_supported_types);
+	tcase_add_loop_test(tcase, test_bmec_faults, 0, 2);
+	tcase_add_test(tcase, test_bmec_base_of_the_other_event);
+	tcase_add_test(tcase, test_bmec_beside_assigned_counters);
+	tcase_add_test(tcase, test_bmec_is_not_there);
+	return tcase;
+}
+
 /* topology */
 
 START_TEST(test_topology_l3_id_drops_thread_bits)
@@ -1507,5 +1727,6 @@ int main(void)
 	suite_add_tcase(suite, snc_tests());
 	suite_add_tcase(suite, shared_tests());
 	suite_add_tcase(suite, abmc_tests());
+	suite_add_tcase(suite, bmec_tests());
 	return unit_run(suite);
 }

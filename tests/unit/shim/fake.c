@@ -98,6 +98,10 @@ int cmt_rdmsr_safe(u32 msr, u64 *value)
 	case FAKE_MSR_EXT_CFG:
 		*value = fake.abmc;
 		return 0;
+	case FAKE_MSR_EVT_CFG:
+	case FAKE_MSR_EVT_CFG + 1:
+		*value = fake.evt_cfg[fake.package[fake_cpu]][msr - FAKE_MSR_EVT_CFG];
+		return 0;
 	case FAKE_MSR_ABMC_DSC:
 		*value = fake.configs[CFG_ID(fake.abmc_cfg)] |
 			 CFG_ID(fake.abmc_cfg) << 48;

@@ -24,6 +24,7 @@
 #define FAKE_MSR_ABMC_CFG	0xc00003fd
 #define FAKE_MSR_ABMC_DSC	0xc00003fe
 #define FAKE_MSR_EXT_CFG	0xc00003ff
+#define FAKE_MSR_EVT_CFG	0xc0000400	/* and the next one */
 
 #define FAKE_COUNTERS	32
 
@@ -57,6 +58,7 @@ struct fake_machine {
 	/* Another agent: called before CTR and after EVTSEL is accessed. */
 	void (*meddle)(void);
 
+	u64 evt_cfg[FAKE_CPUS][2];	/* by package: what MBM total and local count */
 	u64 abmc;		/* L3_QOS_EXT_CFG */
 	u64 abmc_cfg;		/* L3_QOS_ABMC_CFG */
 	u64 configs[FAKE_COUNTERS];	/* L3_QOS_ABMC_DSC */

@@ -113,6 +113,10 @@ START_TEST(bandwidth_without_counters_is_reported)
 {
 	strcpy(info.mbm_reason, "the counters are too narrow");
 	says("bandwidth", FINDING_NOTE, info.mbm_reason, NULL);
+	info.events = CMT_F_OCCUPANCY;
+	says("bandwidth", FINDING_NOTE, "not counted: the counters", NULL);
+	info.events |= CMT_F_MBM_LOCAL;
+	says("bandwidth", FINDING_NOTE, "not all of it is counted: the counters", NULL);
 	info.assignable = CMT_ASSIGNABLE_ON | 32 | 20 << 10 | 12 << 20;
 	says("bandwidth", FINDING_NOTE, "32 in all, cmt has 20, others 12", "umount");
 	info.assignable = CMT_ASSIGNABLE_ON | 32 | 32 << 10;
