@@ -216,6 +216,17 @@ static void hw_no_mbm(struct cmt_raws *raws)
 }
 
 /*
+ * AMD says once for each RMID that its counters began anew, in the next reading of either
+ * event: so both did.  @read: what the processor was asked for.
+ */
+static bool hw_began_anew(u32 read, const struct cmt_raws *raws)
+{
+	return hw.shared_evtsel &&
+	       ((read & CMT_F_MBM_TOTAL && raws->total & CMT_RAW_UNAVAILABLE) ||
+		(read & CMT_F_MBM_LOCAL && raws->local & CMT_RAW_UNAVAILABLE));
+}
+
+/*
  * An event that is not read is 0, which counter.c does not use.  Unavailable would end the
  * base of the other MBM event in a discarded burst.
  */
@@ -232,6 +243,11 @@ static void hw_read_checked(u32 rmid, u32 events, struct cmt_raws *raws,
 		raws->total = hw_read_mbm(cpu, rmid, CMT_EVENT_MBM_TOTAL, state);
 	if (events & CMT_F_MBM_LOCAL)
 		raws->local = hw_read_mbm(cpu, rmid, CMT_EVENT_MBM_LOCAL, state);
+	if (state == HW_ABMC_OFF &&
+	    hw_began_anew(events & ~hw_bmec_other(cpu->domain), raws)) {
+		raws->total |= CMT_RAW_UNAVAILABLE;
+		raws->local |= CMT_RAW_UNAVAILABLE;
+	}
 }
 
 static enum hw_abmc_state hw_look_at_abmc(void)

@@ -403,6 +403,15 @@ START_TEST(test_read_status_bits)
 }
 END_TEST
 
+/* Intel: there is no data now, and no counter began anew. */
+START_TEST(test_read_unavailable_is_of_one_event)
+{
+	fake.ctr[5][CMT_EVENT_MBM_TOTAL] = CTR_U;
+	fake.ctr[5][CMT_EVENT_MBM_LOCAL] = 500;
+	ck_assert_uint_eq(read_one(5, CMT_EVENT_MBM_LOCAL), 500);
+}
+END_TEST
+
 START_TEST(test_read_missing_event)
 {
 	fake.ctr[1][CMT_EVENT_MBM_TOTAL] = 5;
@@ -791,6 +800,45 @@ START_TEST(test_read_shared_unavailable_holds_for_the_repetition)
 	ck_assert_uint_eq(read_one(42, CMT_EVENT_MBM_TOTAL), CTR_U | 5);
 	meddle_at = 0;
 	ck_assert_uint_eq(read_one(42, CMT_EVENT_MBM_TOTAL), 5);
+}
+END_TEST
+
+/* A sample of RMID 20 from hw->read() */
+static struct cmt_record read_20(u64 total, u64 local)
+{
+	struct cmt_record sample = { .ts = TICK_NS };
+	struct cmt_raws raws;
+
+	fake.ctr[20][CMT_EVENT_MBM_TOTAL] = total;
+	fake.ctr[20][CMT_EVENT_MBM_LOCAL] = local;
+	hw->read(20, caps.events, &raws);
+	cmt_counter_sample(&counters[20], &raws, caps.events, &caps, &sample);
+	return sample;
+}
+
+static const struct {
+	u64 total, local;
+} anew[] = {
+	{ CTR_U, 500 }, { 500, CTR_U }, { CTR_U, CTR_U },
+	{ CTR_U, CTR_E },
+};
+
+/* The one Unavailable of an RMID is of both events: what follows continues nothing. */
+START_TEST(test_read_shared_unavailable_is_of_both_events)
+{
+	struct cmt_record sample;
+
+	prepare_burst();
+	read_20(10, 10);
+	ck_assert_uint_eq(read_20(11, 11).flags & CMT_F_REBASED, 0);
+	sample = read_20(anew[_i].total, anew[_i].local);
+	ck_assert_uint_eq(sample.flags & CMT_MBM_EVENTS, 0);
+	ck_assert(sample.flags & CMT_F_UNAVAILABLE);
+	ck_assert(!(sample.flags & CMT_F_ERROR) == !(anew[_i].local & CTR_E));
+	ck_assert_uint_eq(read_20(600, 600).flags, ALL_EVENTS | CMT_F_REBASED);
+	ck_assert_uint_eq(read_20(605, 607).flags, ALL_EVENTS);
+	ck_assert_uint_eq(counters[20].total.units, 1 + 5);
+	ck_assert_uint_eq(counters[20].local.units, 1 + 7);
 }
 END_TEST
 
@@ -1680,6 +1728,7 @@ static TCase *private_tests(void)
 	tcase_add_checked_fixture(tcase, set_up_started, tear_down);
 	tcase_add_test(tcase, test_read_value);
 	tcase_add_test(tcase, test_read_status_bits);
+	tcase_add_test(tcase, test_read_unavailable_is_of_one_event);
 	tcase_add_test(tcase, test_read_missing_event);
 	tcase_add_test(tcase, test_overflow_bit_is_no_data);
 	tcase_add_test(tcase, test_read_faults);
@@ -1710,6 +1759,8 @@ static TCase *shared_tests(void)
 	tcase_add_test(tcase, test_read_shared_restores_once);
 	tcase_add_test(tcase, test_read_shared_detects_foreign_value);
 	tcase_add_test(tcase, test_read_shared_unavailable_holds_for_the_repetition);
+	tcase_add_loop_test(tcase, test_read_shared_unavailable_is_of_both_events,
+			    0, ARRAY_LENGTH(anew));
 	tcase_add_test(tcase, test_read_shared_never_ours);
 	tcase_add_test(tcase, test_read_shared_error_bit_restores);
 	tcase_add_test(tcase, test_read_shared_fault_unlocks);
