@@ -7,7 +7,8 @@
  * configured, and may configure any of them at any time.  Therefore each reading
  * checks in L3_QOS_ABMC_DSC afterwards that the counter still has cmt's configuration.
  * A counter with another one, or one that has decreased, is lost: it is not read until
- * abmc.c has released it.
+ * abmc.c has released it.  One that has had no value yet may be unavailable until there is
+ * traffic.
  *
  * A counter of the domain belongs to one RMID.  The counter and its "last" change only
  * while that RMID is claimed (burst.h).
@@ -58,6 +59,7 @@
 struct abmc_counter {
 	u64 config;	/* the expected meaning of L3_QOS_ABMC_DSC; 0: not cmt's counter */
 	u64 last;	/* the last raw value */
+	bool begun;	/* there was one */
 	bool lost;
 };
 
@@ -217,10 +219,13 @@ static u64 counter_read(struct abmc_domain *d, u32 id)
 	raw = hw_read_selected((u64)id << 32 | EVTSEL_EXTENDED | EVTSEL_COUNTER);
 	if (raw & CMT_RAW_ERROR || describe(id, &meaning))
 		return CMT_RAW_ERROR;
+	if (meaning == c->config && raw & CMT_RAW_UNAVAILABLE && !c->begun)
+		return CMT_RAW_UNAVAILABLE;
 	if (meaning != c->config || raw & CMT_RAW_UNAVAILABLE || raw < c->last) {
 		WRITE_ONCE(c->lost, true);
 		return CMT_RAW_UNAVAILABLE;
 	}
+	c->begun = true;
 	c->last = raw;
 	return raw;
 }
@@ -306,6 +311,7 @@ static int assign_event(struct abmc_domain *d, u32 rmid, enum cmt_event event)
 	if (configure(id, config))
 		return -EIO;
 	d->counters[id].last = 0;
+	d->counters[id].begun = false;
 	d->counters[id].lost = false;
 	WRITE_ONCE(d->counters[id].config, config);
 	return 0;

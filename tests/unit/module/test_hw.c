@@ -1027,6 +1027,35 @@ START_TEST(test_abmc_lost)
 }
 END_TEST
 
+/* A new counter may have no value at first; one that had values is lost. */
+START_TEST(test_abmc_unavailable_at_first)
+{
+	u32 i;
+
+	hw_abmc_assign(0, 20);
+	fake.assigned[3] = CTR_U;
+	for (i = 0; i < 3; i++)
+		ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL), CTR_U);
+	ck_assert(!has_lost(20));
+	fake.assigned[3] = 0;
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL), 0);
+	fake.assigned[3] = 70;
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL), 70);
+	fake.assigned[3] = CTR_U;
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL), CTR_U);
+	ck_assert(has_lost(20));
+	hw_abmc_release(0, 20);
+	hw_abmc_assign(0, 20);
+	fake.assigned[3] = CTR_U;
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL), CTR_U);
+	ck_assert(!has_lost(20));
+	/* another agent took it */
+	fake.configs[3] = TOTAL_OF(7);
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL), CTR_U);
+	ck_assert(has_lost(20));
+}
+END_TEST
+
 START_TEST(test_abmc_scan)
 {
 	struct hw_abmc_view view;
@@ -1265,6 +1294,7 @@ static TCase *abmc_tests(void)
 	tcase_add_test(tcase, test_abmc_read);
 	tcase_add_test(tcase, test_abmc_keeps_counters_of_others);
 	tcase_add_loop_test(tcase, test_abmc_lost, 0, ARRAY_LENGTH(losses));
+	tcase_add_test(tcase, test_abmc_unavailable_at_first);
 	tcase_add_test(tcase, test_abmc_scan);
 	tcase_add_test(tcase, test_abmc_switched_off);
 	tcase_add_loop_test(tcase, test_abmc_switched_in_burst, 0, 9);
