@@ -47,7 +47,6 @@
 #define SNC_NOT_SHARING		BIT_ULL(0)
 
 #define CTR_DATA_BITS		62	/* CMT_RAW_ERROR and _UNAVAILABLE above */
-#define CTR_OVERFLOW		BIT_ULL(61)	/* where CPUID announces it */
 
 #define AMD_QOS_EBX_BMEC	BIT(3)
 #define AMD_QOS_EBX_ABMC	BIT(5)
@@ -57,8 +56,6 @@
 #define CPUID_RDT_MON		0xf
 #define RDT_LEAF7_EBX_PQM	BIT(12)
 #define RDT_F0_EDX_L3		BIT(1)
-#define RDT_F1_EAX_WIDTH	GENMASK(7, 0)
-#define RDT_F1_EAX_OVERFLOW	BIT(8)
 #define RDT_F1_EDX_OCCUPANCY	BIT(0)
 #define RDT_F1_EDX_MBM_TOTAL	BIT(1)
 #define RDT_F1_EDX_MBM_LOCAL	BIT(2)
@@ -159,8 +156,8 @@ static const char *hw_read_leaves(struct hw_leaves *leaves)
 	cpuid_count(CPUID_RDT_MON, 1, &eax, &ebx, &ecx, &edx);
 	leaves->max_rmid = min(leaves->max_rmid, ecx);
 	leaves->upscale = ebx;
-	leaves->width_offset = eax & RDT_F1_EAX_WIDTH;
-	leaves->overflow_bit = eax & RDT_F1_EAX_OVERFLOW;
+	leaves->width_offset = eax & HW_CPUID_WIDTH;
+	leaves->overflow_bit = eax & HW_CPUID_OVERFLOW;
 	leaves->events = 0;
 	if (edx & RDT_F1_EDX_OCCUPANCY)
 		leaves->events |= CMT_F_OCCUPANCY;
@@ -246,11 +243,9 @@ static const char *hw_refusal(const struct hw_leaves *leaves)
 	return NULL;
 }
 
-/* Returns 0 for an impossible offset. */
-static u32 hw_counter_bits(const struct hw_leaves *leaves, u32 vendor)
+u32 hw_counter_bits(u32 offset, bool overflow_bit, u32 vendor)
 {
-	u32 offset = leaves->width_offset;
-	u32 data_bits = CTR_DATA_BITS - (leaves->overflow_bit ? 1 : 0);
+	u32 data_bits = CTR_DATA_BITS - (overflow_bit ? 1 : 0);
 
 	if (!offset && vendor == CMT_VENDOR_AMD)
 		offset = WIDTH_DEFAULT_AMD;
@@ -353,7 +348,8 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 
 	strscpy(caps->reason, "L3 monitoring in CPUID leaf 0xF",
 		sizeof(caps->reason));
-	caps->counter_bits = hw_counter_bits(leaves, caps->vendor);
+	caps->counter_bits = hw_counter_bits(leaves->width_offset,
+					     leaves->overflow_bit, caps->vendor);
 	if (!caps->counter_bits) {
 		/*
 		 * As the kernel does: count modulo the architectural minimum.
@@ -367,7 +363,7 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 	}
 	caps->data_mask = GENMASK_ULL(CTR_DATA_BITS - 1, 0);
 	if (leaves->overflow_bit)
-		caps->data_mask &= ~CTR_OVERFLOW;
+		caps->data_mask &= ~HW_CTR_OVERFLOW;
 	hw_fill_snc(caps);
 	caps->mbm_reason = hw_mbm_reason(leaves, caps);
 }

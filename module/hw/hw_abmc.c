@@ -6,7 +6,7 @@
  * has, and remembers its writes.  So resctrl does not know the counters that cmt
  * configured, and may configure any of them at any time.  Therefore each reading
  * checks in L3_QOS_ABMC_DSC afterwards that the counter still has cmt's configuration.
- * A counter with another one, or one that has decreased, is lost: it is not read until
+ * A counter with another one, or one that has decreased or wrapped, is lost: it is not read until
  * abmc.c has released it.  One that has had no value yet may be unavailable until there is
  * traffic.
  *
@@ -50,7 +50,7 @@
 #define EVTSEL_EXTENDED		BIT_ULL(31)
 #define EVTSEL_COUNTER		1ULL
 
-#define SUBLEAF_COUNTERS	5	/* EBX: number of the last counter */
+#define SUBLEAF_COUNTERS	5	/* EAX: the width; EBX: the last counter */
 
 #define HEAT_READ		1U	/* the least heat of an RMID that was read */
 #define HEAT_SEEN		64U	/* added when the RMID is loaded on a CPU */
@@ -74,6 +74,8 @@ static struct abmc_domain *domains;	/* by index; NULL: no assignable counters */
 static u32 *heats;			/* heat of all domains */
 static u32 nr_domains;			/* 0: no assignable counters */
 static u32 nr_counters;
+static u64 data_mask;			/* the counter in a raw value */
+static u64 overflow;			/* the bit of a counter that has wrapped, or 0 */
 
 static u64 types_of(enum cmt_event event)
 {
@@ -101,6 +103,17 @@ static int alloc_domains(u32 nr)
 	return 0;
 }
 
+/* @eax: of the subleaf.  The width is not that of the counters of RMIDs. */
+static void set_width(u32 eax)
+{
+	bool announced = eax & HW_CPUID_OVERFLOW;
+	u32 bits = hw_counter_bits(eax & HW_CPUID_WIDTH, announced,
+				   CMT_VENDOR_AMD) ?: hw.caps->counter_bits;
+
+	data_mask = GENMASK_ULL(bits - 1, 0);
+	overflow = announced ? HW_CTR_OVERFLOW : 0;
+}
+
 int hw_abmc_init(void)
 {
 	u32 eax, ebx, ecx, edx;
@@ -109,6 +122,7 @@ int hw_abmc_init(void)
 		return 0;
 	cpuid_count(HW_CPUID_AMD_QOS, SUBLEAF_COUNTERS, &eax, &ebx, &ecx, &edx);
 	nr_counters = min_t(u32, (ebx & 0xffff) + 1, HW_ABMC_MAX);
+	set_width(eax);
 	return alloc_domains(min_t(u32, num_possible_cpus(), CMT_MAX_DOMAINS));
 }
 
@@ -221,10 +235,12 @@ static u64 counter_read(struct abmc_domain *d, u32 id)
 		return CMT_RAW_ERROR;
 	if (meaning == c->config && raw & CMT_RAW_UNAVAILABLE && !c->begun)
 		return CMT_RAW_UNAVAILABLE;
-	if (meaning != c->config || raw & CMT_RAW_UNAVAILABLE || raw < c->last) {
+	if (meaning != c->config || raw & (CMT_RAW_UNAVAILABLE | overflow) ||
+	    (raw & data_mask) < c->last) {
 		WRITE_ONCE(c->lost, true);
 		return CMT_RAW_UNAVAILABLE;
 	}
+	raw &= data_mask;
 	c->begun = true;
 	c->last = raw;
 	return raw;

@@ -3,6 +3,7 @@
 #ifndef CMT_HW_MSR_H
 #define CMT_HW_MSR_H
 
+#include <linux/bits.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 
@@ -13,6 +14,12 @@
 #define HW_MSR_QM_CTR		0xc8e
 
 #define HW_CPUID_AMD_QOS	0x80000020
+
+/* EAX of the leaves of counters */
+#define HW_CPUID_WIDTH		GENMASK(7, 0)	/* above 24 bits */
+#define HW_CPUID_OVERFLOW	BIT(8)		/* there is HW_CTR_OVERFLOW */
+
+#define HW_CTR_OVERFLOW		BIT_ULL(61)	/* of QM_CTR */
 
 /* AMD's types of traffic: all, as the event mbm_total counts, and those of mbm_local */
 #define HW_TYPES_TOTAL		0x7fU
@@ -57,6 +64,12 @@ static inline u32 hw_types_of(enum cmt_event event)
 {
 	return event == CMT_EVENT_MBM_TOTAL ? HW_TYPES_TOTAL : HW_TYPES_LOCAL;
 }
+
+/*
+ * hw.c: the width of counters with this offset in CPUID, 0 for an impossible one.  @vendor:
+ * CMT_VENDOR_*
+ */
+u32 hw_counter_bits(u32 offset, bool overflow_bit, u32 vendor);
 
 /* hw_read.c: the counters */
 void hw_read_init(void);

@@ -1056,6 +1056,40 @@ START_TEST(test_abmc_unavailable_at_first)
 }
 END_TEST
 
+/* Of assigned counters CPUID says by itself how wide they are; those of RMIDs have 44 bits. */
+static const struct {
+	u32 eax;
+	u64 raw, value;
+} abmc_widths[] = {
+	{ 0, 1ULL << 61 | 1ULL << 44 | 7000, 7000 },
+	{ 0, 1ULL << 43 | 7000, 1ULL << 43 | 7000 },
+	{ 8, 1ULL << 32 | 7000, 7000 },
+	{ 28, 1ULL << 50 | 7000, 1ULL << 50 | 7000 },
+	{ 39, 1ULL << 44 | 7000, 7000 },	/* impossible */
+	{ 0x100 | 28, 1ULL << 50 | 7000, 1ULL << 50 | 7000 },
+	{ 0x100 | 28, 1ULL << 61 | 7000, CTR_U },
+	{ 0x100, 1ULL << 61, CTR_U },
+};
+
+START_TEST(test_abmc_width)
+{
+	hw->exit();
+	fake.cpuid[0].amd_width = abmc_widths[_i].eax;
+	shim_irqs_off = false;
+	start();
+	hw_abmc_assign(0, 20);
+	fake.assigned[3] = abmc_widths[_i].raw;
+	ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL),
+			  abmc_widths[_i].value);
+	ck_assert(has_lost(20) == (abmc_widths[_i].value == CTR_U));
+	/* what is beside the counter does not hide that it went on, or back */
+	fake.assigned[3] &= ~(1ULL << 61);
+	if (!has_lost(20))
+		ck_assert_uint_eq(read_one(20, CMT_EVENT_MBM_TOTAL),
+				  abmc_widths[_i].value);
+}
+END_TEST
+
 START_TEST(test_abmc_scan)
 {
 	struct hw_abmc_view view;
@@ -1295,6 +1329,8 @@ static TCase *abmc_tests(void)
 	tcase_add_test(tcase, test_abmc_keeps_counters_of_others);
 	tcase_add_loop_test(tcase, test_abmc_lost, 0, ARRAY_LENGTH(losses));
 	tcase_add_test(tcase, test_abmc_unavailable_at_first);
+	tcase_add_loop_test(tcase, test_abmc_width, 0,
+			    ARRAY_LENGTH(abmc_widths));
 	tcase_add_test(tcase, test_abmc_scan);
 	tcase_add_test(tcase, test_abmc_switched_off);
 	tcase_add_loop_test(tcase, test_abmc_switched_in_burst, 0, 9);

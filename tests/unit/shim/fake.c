@@ -147,6 +147,7 @@ void cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 		*eax = 0x80000020;
 		break;
 	case 0x80000020:
+		*eax = subleaf == 5 ? id->amd_width : 0;
 		*ebx = subleaf == 5 ? id->amd_counters : id->amd_qos_ebx;
 		*ecx = subleaf == 3 ? id->amd_types : 0;
 		break;

@@ -39,6 +39,7 @@ struct fake_cpuid {
 	u32 amd_qos_ebx;	/* 0x80000020.0 */
 	u32 amd_types;		/* 0x80000020.3 ECX */
 	u32 amd_counters;	/* 0x80000020.5 EBX */
+	u32 amd_width;		/* 0x80000020.5 EAX */
 };
 
 struct fake_machine {
