@@ -202,7 +202,10 @@ static void hw_probe_cpu(void *arg)
 	raw_spin_unlock_irqrestore(&probe->lock, flags);
 }
 
-/* The kernel's features count, too: clearcpuid= and the kernel's quirks clear them. */
+/*
+ * The kernel's features count, too: clearcpuid= clears them.  The kernel keeps what rdt= and
+ * its quirks turn off to itself.
+ */
 static u32 hw_kernel_events(void)
 {
 	u32 events = 0;
