@@ -16,7 +16,6 @@
 #include "owner/owner.h"
 #include "resctrl.h"
 
-#define CMT_MSR_PQR_ASSOC	0xc8f	/* SDM vol. 3B 18.18.3 */
 #define CMT_PQR_CLOSID		GENMASK_ULL(63, 32)
 /* Intel reserves bits 11:10, which are 0: the processor refuses RMIDs beyond CPUID's */
 #define CMT_PQR_RMID		GENMASK_ULL(11, 0)

@@ -23,6 +23,8 @@ enum cmt_event {
 	CMT_EVENT_MBM_LOCAL	= 3,
 };
 
+#define CMT_MSR_PQR_ASSOC	0xc8f	/* SDM vol. 3B 18.18.3 */
+
 #define CMT_MBM_EVENTS	(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 
 #define CMT_MAX_DOMAINS		64	/* L3 domains in one machine: a u64 has their bits */

@@ -22,6 +22,7 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/init.h>
+#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/lockdep.h>
@@ -246,6 +247,34 @@ static const char *hw_refusal(const struct hw_leaves *leaves)
 	return NULL;
 }
 
+/* AMD's and Hygon's EVTSEL is one for all CPUs of a domain. */
+static bool hw_shares_evtsel(u32 vendor)
+{
+	return vendor == CMT_VENDOR_AMD || vendor == CMT_VENDOR_HYGON;
+}
+
+/*
+ * Can the registers be accessed?  A hypervisor may list the leaf, and not have them.  A shared
+ * EVTSEL is not written: resctrl may be reading on another CPU.
+ */
+static bool hw_has_registers(void)
+{
+	unsigned long flags;
+	u64 others, value;
+	int err;
+
+	local_irq_save(flags);
+	err = cmt_rdmsr_safe(CMT_MSR_PQR_ASSOC, &value) ?:
+	      cmt_rdmsr_safe(HW_MSR_QM_EVTSEL, &others);
+	if (!err && !hw_shares_evtsel(cmt_topology_vendor())) {
+		err = cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, CMT_EVENT_OCCUPANCY) ?:
+		      cmt_rdmsr_safe(HW_MSR_QM_CTR, &value);
+		cmt_wrmsr_safe(HW_MSR_QM_EVTSEL, others);
+	}
+	local_irq_restore(flags);
+	return !err;
+}
+
 u32 hw_counter_bits(u32 offset, bool overflow_bit, u32 vendor)
 {
 	u32 data_bits = CTR_DATA_BITS - (overflow_bit ? 1 : 0);
@@ -343,8 +372,7 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 	caps->rmid_room = min_t(u32, leaves->max_loadable, CMT_MAX_RMIDS - 1) + 1;
 	caps->events = leaves->events & hw_kernel_events();
 	caps->upscale_bytes = leaves->upscale;
-	caps->shared_evtsel = caps->vendor == CMT_VENDOR_AMD ||
-			      caps->vendor == CMT_VENDOR_HYGON;
+	caps->shared_evtsel = hw_shares_evtsel(caps->vendor);
 	caps->shared_rmids = true;
 	caps->l3_bytes = cmt_topology_l3_bytes();
 	hw_fill_correction(caps, leaves->max_rmid);
@@ -404,6 +432,8 @@ static int hw_init(struct cmt_backend_caps *caps)
 	on_each_cpu(hw_probe_cpu, &probe, 1);
 	if (!probe.refusal)
 		probe.refusal = hw_refusal(&probe.leaves);
+	if (!probe.refusal && !hw_has_registers())
+		probe.refusal = "the registers of RDT cannot be accessed";
 	if (probe.refusal) {
 		snprintf(caps->reason, sizeof(caps->reason), "%s%s",
 			 probe.refusal, boot_cpu_has(X86_FEATURE_HYPERVISOR) ?

@@ -85,6 +85,8 @@ static void start(void)
 	ck_assert_int_eq(hw->init(&caps), 0);
 	shim_irqs_off = true;
 	hw->cpu_up(0);
+	fake.ctr_reads = 0;
+	fake.evtsel_writes = 0;
 }
 
 static void set_up_started(void)
@@ -350,6 +352,36 @@ START_TEST(test_init_kernel_disabled)
 {
 	fake.features &= ~(1U << X86_FEATURE_CQM_LLC);
 	assert_refused("the kernel has disabled L3 monitoring");
+}
+END_TEST
+
+static const u32 probed_msrs[] = { FAKE_MSR_PQR, FAKE_MSR_EVTSEL, FAKE_MSR_CTR };
+
+/* A hypervisor that lists the leaf only; "auto" takes the software backend then. */
+START_TEST(test_init_faults)
+{
+	fake.faulting_msr = probed_msrs[_i];
+	assert_refused("the registers of RDT cannot be accessed");
+	fake.features |= 1U << X86_FEATURE_HYPERVISOR;
+	assert_refused("the registers of RDT cannot be accessed (in a VM)");
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
+	fake.faulting_msr = 0;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(fake.evtsel[0], OTHERS_EVTSEL);
+	ck_assert(!shim_irqs_off);
+}
+END_TEST
+
+/* resctrl on another CPU may be between its write of EVTSEL and its reading. */
+START_TEST(test_init_does_not_write_shared_evtsel)
+{
+	boot_cpu_data.x86_vendor = X86_VENDOR_AMD;
+	fake.shared_evtsel = true;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(fake.evtsel_writes, 0);
+	ck_assert_uint_eq(fake.ctr_reads, 0);
+	fake.faulting_msr = FAKE_MSR_EVTSEL;
+	assert_refused("the registers of RDT cannot be accessed");
 }
 END_TEST
 
@@ -1653,6 +1685,9 @@ static TCase *init_tests(void)
 	tcase_add_test(tcase, test_init_no_rmid);
 	tcase_add_test(tcase, test_init_no_event);
 	tcase_add_test(tcase, test_init_kernel_disabled);
+	tcase_add_loop_test(tcase, test_init_faults, 0,
+			    ARRAY_LENGTH(probed_msrs));
+	tcase_add_test(tcase, test_init_does_not_write_shared_evtsel);
 	tcase_add_test(tcase, test_init_skylake_erratum);
 	tcase_add_test(tcase, test_topology_l3_id_drops_thread_bits);
 	tcase_add_test(tcase, test_topology_without_x2apic_leaf);
