@@ -229,8 +229,38 @@ static bool hw_is_intel_model(u32 model)
 	       boot_cpu_data.x86 == 6 && boot_cpu_data.x86_model == model;
 }
 
+/* The models on which Linux uses MSR 0xca0 (resctrl's snc_cpu_ids) */
+static const u8 hw_snc_models[] = {
+	MODEL_ICELAKE_X, MODEL_SAPPHIRERAPIDS_X, MODEL_EMERALDRAPIDS_X,
+	MODEL_GRANITERAPIDS_X, MODEL_CRESTMONT_X, MODEL_DARKMONT_X,
+};
+
+static bool hw_is_snc_model(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(hw_snc_models); i++)
+		if (hw_is_intel_model(hw_snc_models[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Other models than these have nodes that share an L3, too: Haswell and Broadwell with
+ * Cluster-on-Die, Skylake to Cooper Lake with SNC.  Intel says that RDT monitoring does not
+ * work with these.
+ */
+static bool hw_counts_nodes(const struct hw_leaves *leaves, u32 nodes)
+{
+	u64 config;
+
+	return hw_is_snc_model() && (leaves->max_rmid + 1) / nodes >= 2 &&
+	       leaves->upscale >= nodes &&
+	       !cmt_rdmsr_safe(HW_MSR_RMID_SNC_CONFIG, &config);
+}
+
 /* NULL, or why the machine as a whole cannot be used. */
-static const char *hw_refusal(const struct hw_leaves *leaves)
+static const char *hw_refusal(const struct hw_leaves *leaves, u32 nodes_per_l3)
 {
 	/* Counts of early Skylake servers are wrong beyond correction. */
 	if (hw_is_intel_model(MODEL_SKYLAKE_X) &&
@@ -244,6 +274,8 @@ static const char *hw_refusal(const struct hw_leaves *leaves)
 		return "CPUID leaf 0xF lists no event";
 	if (!(leaves->events & hw_kernel_events()))
 		return "the kernel has disabled L3 monitoring";
+	if (nodes_per_l3 > 1 && !hw_counts_nodes(leaves, nodes_per_l3))
+		return "several NUMA nodes per L3, counted in no known way";
 	return NULL;
 }
 
@@ -309,42 +341,11 @@ static void hw_fill_correction(struct cmt_backend_caps *caps, u32 max_rmid)
 		(((u64)millionths << 20) + MBM_EXACT / 2) / MBM_EXACT;
 }
 
-/* The models on which Linux uses MSR 0xca0 (resctrl's snc_cpu_ids) */
-static const u8 hw_snc_models[] = {
-	MODEL_ICELAKE_X, MODEL_SAPPHIRERAPIDS_X, MODEL_EMERALDRAPIDS_X,
-	MODEL_GRANITERAPIDS_X, MODEL_CRESTMONT_X, MODEL_DARKMONT_X,
-};
-
-static bool hw_is_snc_model(void)
+static void hw_fill_snc(struct cmt_backend_caps *caps, u32 nodes)
 {
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(hw_snc_models); i++)
-		if (hw_is_intel_model(hw_snc_models[i]))
-			return true;
-	return false;
-}
-
-/* The number of nodes that an L3 counts separately */
-static u32 hw_nodes_per_l3(void)
-{
-	u64 config;
-
-	if (!hw_is_snc_model() ||
-	    cmt_rdmsr_safe(HW_MSR_RMID_SNC_CONFIG, &config))
-		return 1;
-	return cmt_topology_nodes_per_l3();
-}
-
-static void hw_fill_snc(struct cmt_backend_caps *caps)
-{
-	u32 nodes = hw_nodes_per_l3();
-
-	caps->nodes_per_l3 = 1;
-	if (nodes == 1 || caps->nr_rmids / nodes < 2 ||
-	    caps->upscale_bytes < nodes)
-		return;
 	caps->nodes_per_l3 = nodes;
+	if (nodes == 1)
+		return;
 	caps->nr_rmids /= nodes;
 	caps->upscale_bytes /= nodes;
 	caps->l3_bytes /= nodes;
@@ -364,7 +365,7 @@ static const char *hw_mbm_reason(const struct hw_leaves *leaves,
 }
 
 static void hw_fill_caps(struct cmt_backend_caps *caps,
-			 const struct hw_leaves *leaves)
+			 const struct hw_leaves *leaves, u32 nodes_per_l3)
 {
 	caps->backend = CMT_BACKEND_HARDWARE;
 	caps->vendor = cmt_topology_vendor();
@@ -395,7 +396,7 @@ static void hw_fill_caps(struct cmt_backend_caps *caps,
 	caps->data_mask = GENMASK_ULL(CTR_DATA_BITS - 1, 0);
 	if (leaves->overflow_bit)
 		caps->data_mask &= ~HW_CTR_OVERFLOW;
-	hw_fill_snc(caps);
+	hw_fill_snc(caps, nodes_per_l3);
 	caps->mbm_reason = hw_mbm_reason(leaves, caps);
 }
 
@@ -422,16 +423,24 @@ static u32 hw_amd_types(u32 extensions)
 	return ecx & HW_TYPES_TOTAL;
 }
 
+/* The nodes that share an L3, which only those of Intel's processors do */
+static u32 hw_nodes_per_l3(void)
+{
+	return cmt_topology_vendor() == CMT_VENDOR_INTEL ?
+		cmt_topology_nodes_per_l3() : 1;
+}
+
 static int hw_init(struct cmt_backend_caps *caps)
 {
 	u32 extensions = hw_amd_extensions();
 	struct hw_probe probe = {};
+	u32 nodes_per_l3 = hw_nodes_per_l3();
 
 	memset(caps, 0, sizeof(*caps));
 	raw_spin_lock_init(&probe.lock);
 	on_each_cpu(hw_probe_cpu, &probe, 1);
 	if (!probe.refusal)
-		probe.refusal = hw_refusal(&probe.leaves);
+		probe.refusal = hw_refusal(&probe.leaves, nodes_per_l3);
 	if (!probe.refusal && !hw_has_registers())
 		probe.refusal = "the registers of RDT cannot be accessed";
 	if (probe.refusal) {
@@ -441,7 +450,7 @@ static int hw_init(struct cmt_backend_caps *caps)
 		return -ENODEV;
 	}
 
-	hw_fill_caps(caps, &probe.leaves);
+	hw_fill_caps(caps, &probe.leaves, nodes_per_l3);
 	caps->has_plza = extensions & AMD_QOS_EBX_PLZA;
 	hw = (struct hw) {
 		.caps = caps,

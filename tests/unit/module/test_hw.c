@@ -1776,22 +1776,52 @@ START_TEST(test_snc_mode_of_a_newer_kernel_stays)
 }
 END_TEST
 
+#define SNC_REFUSAL	"several NUMA nodes per L3, counted in no known way"
+
 START_TEST(test_snc_needs_its_register)
 {
 	fake.has_snc = false;
-	start();
-	ck_assert_uint_eq(caps.nodes_per_l3, 1);
-	ck_assert_uint_eq(caps.nr_rmids, 200);
+	assert_refused(SNC_REFUSAL);
+	fake.features |= 1U << X86_FEATURE_HYPERVISOR;
+	assert_refused(SNC_REFUSAL " (in a VM)");
 }
 END_TEST
 
-/* What MSR 0xca0 is elsewhere is not known, and it is left alone. */
+/*
+ * What MSR 0xca0 is elsewhere is not known, and it is left alone: Haswell and Broadwell with
+ * Cluster-on-Die, Cascade Lake, and a processor that is no server's.
+ */
+static const u8 models_without_snc[] = { 0x3f, 0x4f, 0x55, 0x8c };
+
 START_TEST(test_snc_needs_a_known_model)
 {
-	boot_cpu_data.x86_model = 0x8c;
+	boot_cpu_data.x86_model = models_without_snc[_i];
+	boot_cpu_data.x86_stepping = 7;
+	assert_refused(SNC_REFUSAL);
+	ck_assert_uint_eq(fake.snc[0], SNC_OFF);
+}
+END_TEST
+
+/* A node without an RMID but 0, or with a part of a unit */
+START_TEST(test_snc_needs_rmids_and_unit)
+{
+	on_all_cpus_l3(90112, 2, 7);
+	assert_refused(SNC_REFUSAL);
+	on_all_cpus_l3(1, 199, 7);
+	assert_refused(SNC_REFUSAL);
+}
+END_TEST
+
+/* Nodes never share an L3 there. */
+START_TEST(test_snc_is_intels)
+{
+	boot_cpu_data.x86_vendor = X86_VENDOR_AMD;
+	fake.features |= 1U << X86_FEATURE_TOPOEXT;
 	start();
 	ck_assert_uint_eq(caps.nodes_per_l3, 1);
+	ck_assert_uint_eq(caps.nr_rmids, 200);
 	ck_assert_uint_eq(fake.snc[0], SNC_OFF);
+	hw->exit();
 }
 END_TEST
 
@@ -1817,7 +1847,10 @@ static TCase *snc_tests(void)
 	tcase_add_test(tcase, test_snc_mode_is_restored);
 	tcase_add_test(tcase, test_snc_mode_of_a_newer_kernel_stays);
 	tcase_add_test(tcase, test_snc_needs_its_register);
-	tcase_add_test(tcase, test_snc_needs_a_known_model);
+	tcase_add_loop_test(tcase, test_snc_needs_a_known_model, 0,
+			    ARRAY_LENGTH(models_without_snc));
+	tcase_add_test(tcase, test_snc_needs_rmids_and_unit);
+	tcase_add_test(tcase, test_snc_is_intels);
 	tcase_add_test(tcase, test_snc_one_node_per_l3);
 	return tcase;
 }
