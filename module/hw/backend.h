@@ -125,8 +125,8 @@ u32 cmt_topology_l3_id(void);
 /* The domain of the CPU this runs on: its L3, or with sub-NUMA clusters its node. */
 u32 cmt_topology_domain_id(u32 nodes_per_l3);
 /*
- * The number of NUMA nodes that share an L3, among nodes with CPUs online.  Process
- * context.
+ * The number of NUMA nodes that share an L3, online or not; 1 where CPUID lists no L3.
+ * Process context.
  */
 u32 cmt_topology_nodes_per_l3(void);
 /* The size of the L3 of the current CPU; 0: CPUID does not have it. */

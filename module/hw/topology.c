@@ -10,7 +10,6 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/nodemask.h>
-#include <linux/percpu.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
 #include <linux/types.h>
@@ -126,34 +125,31 @@ u64 cmt_topology_l3_bytes(void)
 	       CACHE_EBX_WAYS(ebx) * ((u64)sets + 1);
 }
 
-static DEFINE_PER_CPU(u32, topology_l3_ids);
-
-static void topology_note_l3(void *unused)
-{
-	*this_cpu_ptr(&topology_l3_ids) = cmt_topology_l3_id();
-}
-
-static u32 topology_nodes_of_l3(u32 l3_id)
+/* @shift: of the APIC ids under one cache */
+static u32 topology_nodes_of_l3(u32 l3_id, u32 shift)
 {
 	nodemask_t nodes = NODE_MASK_NONE;
 	unsigned int cpu;
 
-	for_each_online_cpu(cpu)
-		if (per_cpu(topology_l3_ids, cpu) == l3_id)
+	for_each_present_cpu(cpu)
+		if (cpu_physical_id(cpu) >> shift == l3_id &&
+		    cpu_to_node(cpu) != NUMA_NO_NODE)
 			node_set(cpu_to_node(cpu), nodes);
 	return nodes_weight(nodes);
 }
 
+/* The kernel has APIC ids and nodes from the firmware, also of CPUs that never ran. */
 u32 cmt_topology_nodes_per_l3(void)
 {
+	u32 eax, ebx, sets, shift, most = 1;
 	unsigned int cpu;
-	u32 most = 1;
 
+	if (!topology_find_l3(&eax, &ebx, &sets))
+		return 1;
+	shift = order_base_2(CACHE_EAX_SHARING(eax));
 	cpus_read_lock();
-	on_each_cpu(topology_note_l3, NULL, true);
-	for_each_online_cpu(cpu)
-		most = max(most,
-			   topology_nodes_of_l3(per_cpu(topology_l3_ids, cpu)));
+	for_each_present_cpu(cpu)
+		most = max(most, topology_nodes_of_l3(cpu_physical_id(cpu) >> shift, shift));
 	cpus_read_unlock();
 	return most;
 }

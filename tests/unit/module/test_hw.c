@@ -1748,6 +1748,32 @@ START_TEST(test_snc_reads_the_nodes_own_rmids)
 }
 END_TEST
 
+/* Every second node is offline when the module is loaded, and comes up later. */
+START_TEST(test_snc_counts_nodes_that_are_offline)
+{
+	fake.offline[1] = fake.offline[3] = true;
+	ck_assert_int_eq(hw->init(&caps), 0);
+	ck_assert_uint_eq(caps.nodes_per_l3, 2);
+	ck_assert_uint_eq(caps.upscale_bytes, 45056);
+	fake.offline[1] = fake.offline[3] = false;
+	shim_irqs_off = true;
+	for (fake_cpu = 0; fake_cpu < FAKE_CPUS; fake_cpu++) {
+		hw->cpu_up(fake_cpu);
+		ck_assert_uint_eq(read_one(7, CMT_EVENT_OCCUPANCY),
+				  fake_cpu % 2 ? 1070 : 70);
+	}
+}
+END_TEST
+
+/* The firmware's tables do not say where the CPUs are. */
+START_TEST(test_snc_skips_cpus_without_node)
+{
+	fake.node[1] = fake.node[3] = NUMA_NO_NODE;
+	start();
+	ck_assert_uint_eq(caps.nodes_per_l3, 1);
+}
+END_TEST
+
 START_TEST(test_snc_mode_is_restored)
 {
 	ck_assert_int_eq(hw->init(&caps), 0);
@@ -1844,6 +1870,8 @@ static TCase *snc_tests(void)
 	tcase_add_checked_fixture(tcase, set_up_snc, tear_down);
 	tcase_add_test(tcase, test_snc_divides_cpuid_rmids);
 	tcase_add_test(tcase, test_snc_reads_the_nodes_own_rmids);
+	tcase_add_test(tcase, test_snc_counts_nodes_that_are_offline);
+	tcase_add_test(tcase, test_snc_skips_cpus_without_node);
 	tcase_add_test(tcase, test_snc_mode_is_restored);
 	tcase_add_test(tcase, test_snc_mode_of_a_newer_kernel_stays);
 	tcase_add_test(tcase, test_snc_needs_its_register);

@@ -203,7 +203,7 @@ void on_each_cpu(void (*function)(void *), void *arg, int wait)
 
 	(void)wait;
 	shim_irqs_off = true;
-	for (fake_cpu = 0; fake_cpu < fake.nr_cpus; fake_cpu++)
+	for_each_online_cpu(fake_cpu)
 		function(arg);
 	fake_cpu = here;
 	shim_irqs_off = irqs_off;

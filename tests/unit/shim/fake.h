@@ -47,6 +47,7 @@ struct fake_machine {
 	struct fake_cpuid cpuid[FAKE_CPUS];
 	u32 package[FAKE_CPUS];
 	u32 node[FAKE_CPUS];
+	bool offline[FAKE_CPUS];	/* present, and not running */
 	unsigned int features;	/* bits FAKE_FEATURE_* */
 	bool shared_evtsel;	/* all CPUs share CPU 0's pair */
 
@@ -140,8 +141,11 @@ enum {
 #define num_possible_cpus()		fake.nr_cpus
 #define for_each_possible_cpu(cpu) \
 	for ((cpu) = 0; (u32)(cpu) < fake.nr_cpus; (cpu)++)
-#define for_each_online_cpu(cpu)	for_each_possible_cpu(cpu)
-#define cpu_online(cpu)			((u32)(cpu) < fake.nr_cpus)
+#define for_each_present_cpu(cpu)	for_each_possible_cpu(cpu)
+#define for_each_online_cpu(cpu) \
+	for_each_possible_cpu(cpu) \
+		if (fake.offline[cpu]) {} else
+#define cpu_online(cpu)			((u32)(cpu) < fake.nr_cpus && !fake.offline[cpu])
 
 /* linux/cpu.h */
 #define cpus_read_lock()		((void)0)
@@ -173,7 +177,9 @@ struct task_struct {
 /* linux/smp.h, linux/topology.h */
 #define raw_smp_processor_id()			fake_cpu
 #define smp_processor_id()			fake_cpu
-#define cpu_to_node(cpu)			fake.node[cpu]
+#define cpu_to_node(cpu)			((int)fake.node[cpu])
+#define NUMA_NO_NODE				(-1)
+#define cpu_physical_id(cpu)			fake.cpuid[cpu].apic_id
 #define topology_physical_package_id(cpu)	fake.package[cpu]
 
 void on_each_cpu(void (*function)(void *), void *arg, int wait);
