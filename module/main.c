@@ -2,6 +2,8 @@
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/notifier.h>
+#include <linux/reboot.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -183,6 +185,36 @@ static int __init scope_init(void)
 }
 
 /*
+ * A kexec resets no register: what is programmed now is another agent's for the next kernel.
+ * With kexec -e programs still run, so the sampling ends first.
+ */
+static int restart_prepare(struct notifier_block *nb, unsigned long action,
+			   void *unused)
+{
+	if (action != SYS_RESTART)
+		return NOTIFY_DONE;
+	cmt_sampler_suspend();
+	cmt_abmc_exit();
+	if (cmt_backend->restore)
+		cmt_backend->restore();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block restart_nb = {
+	.notifier_call = restart_prepare,
+};
+
+static int __init restart_init(void)
+{
+	return register_reboot_notifier(&restart_nb);
+}
+
+static void restart_exit(void)
+{
+	unregister_reboot_notifier(&restart_nb);
+}
+
+/*
  * Exit undoes init in exactly the reverse order, also after a failed init.  NULL: no
  * function.
  */
@@ -213,6 +245,7 @@ static const struct {
 	{ cmt_procfs_init,	cmt_procfs_exit },
 	{ cmt_device_init,	cmt_device_exit },
 	{ cmt_cqm_init,		cmt_cqm_exit },
+	{ restart_init,		restart_exit },
 };
 
 static void steps_undo(size_t n)

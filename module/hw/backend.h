@@ -80,6 +80,11 @@ struct cmt_backend {
 	int (*init)(struct cmt_backend_caps *caps);
 	/* Process context.  After the last cpu_down() and read(). */
 	void (*exit)(void);
+	/*
+	 * Process context.  Restore the registers that stay changed over a kexec: exit() does
+	 * it, too.  CPUs may be up, and nothing is read any more.  NULL: there are none.
+	 */
+	void (*restore)(void);
 
 	/*
 	 * This CPU comes up.  @domain is the index of its domain; indices count

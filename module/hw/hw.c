@@ -466,7 +466,7 @@ static int hw_init(struct cmt_backend_caps *caps)
 	return hw_abmc_init();
 }
 
-static void hw_snc_restore(void *unused)
+static void hw_snc_unshare(void *unused)
 {
 	u64 config;
 
@@ -474,12 +474,17 @@ static void hw_snc_restore(void *unused)
 		cmt_wrmsr_safe(HW_MSR_RMID_SNC_CONFIG, config | SNC_NOT_SHARING);
 }
 
-/* cpu_down() has restored the registers of CPUs; this one is of a package. */
+/* cpu_down() restores the registers of CPUs; this one is of a package. */
+static void hw_restore(void)
+{
+	if (hw.snc_was_off)
+		on_each_cpu(hw_snc_unshare, NULL, true);
+}
+
 static void hw_exit(void)
 {
 	hw_abmc_exit();
-	if (hw.snc_was_off)
-		on_each_cpu(hw_snc_restore, NULL, true);
+	hw_restore();
 }
 
 /* The first CPU of the package switches the mode. */
@@ -514,6 +519,7 @@ static void hw_cpu_up(u32 domain)
 const struct cmt_backend cmt_hw_backend = {
 	.init		= hw_init,
 	.exit		= hw_exit,
+	.restore	= hw_restore,
 	.cpu_up		= hw_cpu_up,
 	.sample		= hw_sample,
 	.read		= hw_read,

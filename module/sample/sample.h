@@ -16,6 +16,12 @@ int cmt_sampler_init(u32 interval_ns);
 void cmt_sampler_exit(void);
 
 /*
+ * No tick runs, and no memory channel is claimed, from now on until the machine resumes or
+ * restarts.  Process context.
+ */
+void cmt_sampler_suspend(void);
+
+/*
  * Called before the first CPU of a domain comes up; @domain is the next index.  0 or
  * -ENOMEM.  Process context.
  */
@@ -137,7 +143,8 @@ int cmt_demand_read_here(const struct cmt_demand_key *key,
 
 /*
  * abmc.c, docs/decisions/0032-assignable-counters.md.  When all CPUs are up; exit()
- * releases all of cmt's counters, and is called before the CPUs go.
+ * releases all of cmt's counters, and is called before the CPUs go, or before a restart and
+ * then again.
  */
 int cmt_abmc_init(void);
 void cmt_abmc_exit(void);

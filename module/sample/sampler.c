@@ -32,7 +32,7 @@ DEFINE_PER_CPU(struct sampler_cpu *, cmt_sampler_cpus);
 
 static DEFINE_MUTEX(sampler_mutex);	/* readers, interval, start, stop */
 static u32 channels_wanted;		/* the number of descriptors */
-static bool suspended;			/* between the two notifications */
+static bool suspended;			/* between the two notifications, and at a restart */
 static u64 stopped_at;			/* ns */
 static bool running;			/* written with the mutex */
 
@@ -324,6 +324,24 @@ void cmt_sampler_retire(u32 domain)
 	WRITE_ONCE(d->forwarding, !cpumask_empty(&d->forwarders));
 }
 
+void cmt_sampler_suspend(void)
+{
+	mutex_lock(&sampler_mutex);
+	WRITE_ONCE(suspended, true);
+	sampler_stop();
+	mutex_unlock(&sampler_mutex);
+}
+
+static void sampler_resume(void)
+{
+	mutex_lock(&sampler_mutex);
+	cmt_cpus_refresh();	/* PQR_ASSOC may have been reset */
+	cmt_domains_lose_base(U64_MAX);
+	WRITE_ONCE(suspended, false);
+	sampler_start();
+	mutex_unlock(&sampler_mutex);
+}
+
 /*
  * Suspend resets the counters, and PQR_ASSOC of the one CPU that does not go through
  * hotplug.  CLOCK_MONOTONIC stops meanwhile, so no gap in time shows it.  So there are
@@ -333,22 +351,16 @@ void cmt_sampler_retire(u32 domain)
 static int sampler_pm(struct notifier_block *nb, unsigned long action,
 		      void *unused)
 {
-	mutex_lock(&sampler_mutex);
 	switch (action) {
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
-		WRITE_ONCE(suspended, true);
-		sampler_stop();
+		cmt_sampler_suspend();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
-		cmt_cpus_refresh();	/* PQR_ASSOC may have been reset */
-		cmt_domains_lose_base(U64_MAX);
-		WRITE_ONCE(suspended, false);
-		sampler_start();
+		sampler_resume();
 		break;
 	}
-	mutex_unlock(&sampler_mutex);
 	return NOTIFY_DONE;
 }
 

@@ -1792,11 +1792,24 @@ START_TEST(test_snc_mode_is_restored)
 }
 END_TEST
 
+/* Before a kexec, with CPUs up; the module may be unloaded after that. */
+START_TEST(test_snc_mode_is_restored_before_exit)
+{
+	start();
+	ck_assert_uint_eq(fake.snc[0], SNC_OFF - 1);
+	hw->restore();
+	ck_assert_uint_eq(fake.snc[0], SNC_OFF);
+	hw->exit();
+	ck_assert_uint_eq(fake.snc[0], SNC_OFF);
+}
+END_TEST
+
 START_TEST(test_snc_mode_of_a_newer_kernel_stays)
 {
 	fake.snc[0] = fake.snc[1] = SNC_OFF - 1;
 	start();
 	ck_assert_uint_eq(caps.nodes_per_l3, 2);
+	hw->restore();
 	hw->exit();
 	ck_assert_uint_eq(fake.snc[0], SNC_OFF - 1);
 }
@@ -1873,6 +1886,7 @@ static TCase *snc_tests(void)
 	tcase_add_test(tcase, test_snc_counts_nodes_that_are_offline);
 	tcase_add_test(tcase, test_snc_skips_cpus_without_node);
 	tcase_add_test(tcase, test_snc_mode_is_restored);
+	tcase_add_test(tcase, test_snc_mode_is_restored_before_exit);
 	tcase_add_test(tcase, test_snc_mode_of_a_newer_kernel_stays);
 	tcase_add_test(tcase, test_snc_needs_its_register);
 	tcase_add_loop_test(tcase, test_snc_needs_a_known_model, 0,
