@@ -33,8 +33,6 @@
 #define MODEL_SAPPHIRERAPIDS_X	0x8f
 #define MODEL_EMERALDRAPIDS_X	0xcf
 
-#define TYPE_IMC	6
-
 /* CAS_COUNT.RD and .WR, both halves of a channel (perfmon's event lists) */
 #define EVENT_READ	0xcf05
 #define EVENT_WRITE	0xf005
@@ -493,7 +491,7 @@ static int add_channel(const struct cmt_box *box)
 /* A channel has the counters that cmt needs, and controls of 32 bits. */
 static bool is_channel(const struct cmt_box *box)
 {
-	return box->type == TYPE_IMC && box->access == CMT_BOX_MMIO &&
+	return box->type == CMT_PMON_IMC && box->access == CMT_BOX_MMIO &&
 	       box->counters >= NR_CAS && box->bits < 64;
 }
 
@@ -516,20 +514,25 @@ static bool is_known_model(void)
 		boot_cpu_data.x86_model == MODEL_EMERALDRAPIDS_X);
 }
 
-static int find_channels(void)
+/* NULL, or why there are no channels.  Those of DIMMs alone would pass for all traffic. */
+static const char *find_channels(void)
 {
 	struct cmt_uncore arg = { };
 	u32 room = cmt_pmon_count();
 	struct cmt_box *boxes = kvcalloc(room + 1, sizeof(*boxes), GFP_KERNEL);
-	int ret = -ENOMEM;
+	const char *why = "no memory";
 
 	sockets = kcalloc(room + 1, sizeof(struct cmt_channels *), GFP_KERNEL);
 	if (boxes && sockets) {
 		cmt_pmon_get(&arg, boxes, room);
-		ret = add_channels(boxes, room);
+		if (cmt_pmon_has_hbm(boxes, room))
+			why = "this processor has HBM, whose channels cmt does not count";
+		else if (!add_channels(boxes, room))
+			why = nr_sockets ? NULL :
+				"no discovery table lists a memory controller";
 	}
 	kvfree(boxes);
-	return ret;
+	return why;
 }
 
 int cmt_channels_init(void)
@@ -542,12 +545,9 @@ int cmt_channels_init(void)
 		refusal = "the events of this processor's memory controllers are not known";
 		return 0;
 	}
-	if (find_pmu_bus() || find_channels()) {
+	refusal = find_pmu_bus() ? "no memory" : find_channels();
+	if (refusal)
 		cmt_channels_exit();
-		refusal = "no memory";
-	} else if (!nr_sockets) {
-		refusal = "no discovery table lists a memory controller";
-	}
 	return 0;
 }
 

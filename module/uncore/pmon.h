@@ -49,4 +49,11 @@ u32 cmt_pmon_extent(const struct cmt_box *box);
 /* Boxes of one type are alike on all sockets. */
 bool cmt_pmon_alike(const struct cmt_box *a, const struct cmt_box *b);
 
+/* Types of boxes, on Sapphire Rapids and Emerald Rapids */
+#define CMT_PMON_IMC	6
+#define CMT_PMON_HBM	14	/* memory in the package: Xeon Max */
+
+/* Does one of the @n boxes belong to a controller of HBM? */
+bool cmt_pmon_has_hbm(const struct cmt_box *boxes, u32 n);
+
 #endif

@@ -110,6 +110,16 @@ const char *cmt_pmon_box(struct cmt_box *box, const u64 *words, u64 address_end)
 	return check_address(box, address_end);
 }
 
+bool cmt_pmon_has_hbm(const struct cmt_box *boxes, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (boxes[i].type == CMT_PMON_HBM)
+			return true;
+	return false;
+}
+
 bool cmt_pmon_alike(const struct cmt_box *a, const struct cmt_box *b)
 {
 	return a->access == b->access && a->counters == b->counters &&

@@ -198,6 +198,23 @@ START_TEST(test_alike)
 }
 END_TEST
 
+/* A channel, an HBM channel of the socket, and a CXL port: types 6, 14 and 13 */
+START_TEST(test_hbm)
+{
+	struct cmt_box boxes[3];
+	const u16 types[] = { 6, 14, 13 };
+
+	for (unsigned int i = 0; i < 3; i++) {
+		words[2] = types[i] | i << 16;
+		ck_assert_ptr_null(cmt_pmon_box(&boxes[i], words, END));
+	}
+	ck_assert(!cmt_pmon_has_hbm(boxes, 0));
+	ck_assert(!cmt_pmon_has_hbm(boxes, 1));
+	ck_assert(cmt_pmon_has_hbm(boxes, 2));
+	ck_assert(!cmt_pmon_has_hbm(&boxes[2], 1));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pmon");
@@ -213,6 +230,7 @@ int main(void)
 	tcase_add_test(tc, test_pci_addresses);
 	tcase_add_test(tc, test_global);
 	tcase_add_test(tc, test_alike);
+	tcase_add_test(tc, test_hbm);
 	suite_add_tcase(suite, tc);
 	return unit_run(suite);
 }
