@@ -103,6 +103,19 @@ static inline void cmt_pmu_cancel_timers(struct pmu *pmu)
 #endif
 }
 
+/*
+ * 7.0: while a virtual machine has a mediated vPMU, perf makes no event that counts in guest
+ * mode, too.  @error: of an event without any option
+ */
+static inline bool cmt_perf_is_barred(long error)
+{
+#ifdef PERF_PMU_CAP_MEDIATED_VPMU
+	return error == -EOPNOTSUPP;
+#else
+	return false;
+#endif
+}
+
 /* 6.16: cpuid_count() and similar functions have moved here */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #include <asm/cpuid/api.h>

@@ -47,6 +47,7 @@ struct cmt_perf {
 	u32 wanted;		/* CMT_F_* */
 	u32 refused;		/* bits of values whose events cannot be made */
 	u32 limit;		/* values from this one on are given up on this CPU */
+	bool barred;		/* because of a virtual machine, as cmt_perf_is_barred() */
 
 	struct perf_sum sums[];	/* cmt_caps.rmid_room elements */
 };

@@ -59,7 +59,7 @@ static void note_reason(char *reason, unsigned int cpu, u32 index, long err)
 
 	if (reason[0])
 		return;
-	if (err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV)
+	if (err == -ENOENT || err == -ENODEV)
 		snprintf(reason, CMT_PERF_REASON_BYTES,
 			 "this machine does not count %s", names[index]);
 	else
@@ -75,7 +75,8 @@ static bool is_first(const struct cmt_perf *p)
 
 /*
  * On AMD's cores the kernel's names for events of the last level count events of another
- * level.
+ * level.  No event excludes guest mode: a virtual machine's own work would be missing, and
+ * no value would say so.
  */
 static struct perf_event *event_new(unsigned int cpu, const struct cmt_perf *p,
 				    u32 index)
@@ -89,7 +90,7 @@ static struct perf_event *event_new(unsigned int cpu, const struct cmt_perf *p,
 
 	if (CMT_PERF_FLAG(index) & (CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES) &&
 	    cmt_caps.vendor != CMT_VENDOR_INTEL)
-		return ERR_PTR(-EOPNOTSUPP);
+		return ERR_PTR(-ENOENT);
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 }
 
@@ -230,6 +231,12 @@ static bool event_add(unsigned int cpu, struct cmt_perf *p, u32 index,
 	struct event_change change = { .p = p, .index = index };
 
 	change.event = event_new(cpu, p, index);
+	p->barred = IS_ERR(change.event) &&
+		    cmt_perf_is_barred(PTR_ERR(change.event));
+	if (p->barred) {
+		p->limit = index;
+		return false;
+	}
 	if (IS_ERR(change.event)) {
 		note_reason(reason, cpu, index, PTR_ERR(change.event));
 		p->refused |= BIT(index);
@@ -306,7 +313,10 @@ void cmt_perf_events_retry(unsigned int cpu, struct cmt_perf *p)
 
 static void given_up_reason(char *reason, unsigned int cpu, const struct cmt_perf *p)
 {
-	if (is_first(p))
+	if (p->barred)
+		strscpy(reason, "a virtual machine has the counters (mediated vPMU)",
+			CMT_PERF_REASON_BYTES);
+	else if (is_first(p))
 		snprintf(reason, CMT_PERF_REASON_BYTES,
 			 "another agent has the counters of CPU %u", cpu);
 	else if (tasks_limit < p->limit)
