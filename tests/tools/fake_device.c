@@ -7,7 +7,8 @@
  * would turn a terminal red, holds 1 MiB and moves nothing; every reading of
  * RMID 3 ("broken") fails.  Words in CMT_FAKE change that: "hardware" (not
  * emulated), "lost" (the counts say so), "gone" (the device goes away),
- * "caps" (say on standard error which capabilities the first read has),
+ * "caps" (say on standard error which capabilities the first read of the device, or who
+ * opens a recording, has),
  * "denied" (nothing may be changed), "old" (a module that knows no scopes),
  * "churn" (ever more owners are pending), "refuse" (no mode is good), "nombm"
  * (there is no MBM), "idle" (RMIDs but 1 are read once in 32 ms), "groups"
@@ -597,6 +598,25 @@ static void say_caps(void)
 			fputs(line, stderr);
 	if (status)
 		fclose(status);
+}
+
+int __real_cmt_recording_open(struct cmt_recording **recording, const char *path);
+int __wrap_cmt_recording_open(struct cmt_recording **recording, const char *path);
+int __real_cmt_recording_open_fd(struct cmt_recording **recording, int fd);
+int __wrap_cmt_recording_open_fd(struct cmt_recording **recording, int fd);
+
+int __wrap_cmt_recording_open(struct cmt_recording **recording, const char *path)
+{
+	if (fake("caps"))
+		say_caps();
+	return __real_cmt_recording_open(recording, path);
+}
+
+int __wrap_cmt_recording_open_fd(struct cmt_recording **recording, int fd)
+{
+	if (fake("caps"))
+		say_caps();
+	return __real_cmt_recording_open_fd(recording, fd);
 }
 
 /* "stream": what RMIDs 1 and 2 hold and have moved by then. */

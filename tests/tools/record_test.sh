@@ -662,4 +662,51 @@ has err "has version 2 of the format"
 checks=$((checks + 1))
 [ ! -e "$scratch/page.html" ] || fail "a page of what cannot be read"
 
+# What is in a recording was written by others: all capabilities are gone before its first
+# byte is read.  no_caps COMMAND...: one that reads a recording
+no_caps() {
+	run 0 env CMT_FAKE=caps "$stat" "$@"
+	checks=$((checks + 1))
+	[ "$(grep -c '^Cap' "$scratch/err")" -ge 5 ] || fail "$1: opens no recording"
+	for set in CapInh CapPrm CapEff CapAmb; do
+		checks=$((checks + 1))
+		! grep "^$set:" "$scratch/err" | grep -qv "	0000000000000000$" ||
+			fail "$1: reads a recording with capabilities"
+	done
+	has err "NoNewPrivs:	1"
+	lacks err "NoNewPrivs:	0"
+}
+no_caps replay "$file"
+no_caps replay --why "$file"
+no_caps report -o "$scratch/page.html" "$file"
+no_caps export --csv "$file"
+no_caps export --perfetto -o "$scratch/trace" "$file"
+no_caps export --ndjson --by incident "$file"
+no_caps diff "$file" "$file"
+# ... which root needs to open what is another user's, and to write there.
+if [ "$(id -u)" -eq 0 ]; then
+	mkdir "$scratch/theirs"
+	cp "$file" "$scratch/theirs/a.cmt"
+	chmod 600 "$scratch/theirs/a.cmt"
+	chown -R 65534 "$scratch/theirs"
+	for command in replay "export --csv" "diff $file"; do
+		# shellcheck disable=SC2086
+		run 0 "$stat" $command "$scratch/theirs/a.cmt"
+	done
+	run 0 "$stat" report -o "$scratch/page2.html" "$scratch/theirs/a.cmt"
+	run 0 "$stat" export --csv "$scratch/theirs/a.cmt"
+	cp "$scratch/out" "$scratch/rows"
+	run 0 "$stat" export --csv -o "$scratch/theirs/rows" "$scratch/theirs/a.cmt"
+	checks=$((checks + 1))
+	cmp -s "$scratch/rows" "$scratch/theirs/rows" || fail "other rows in a file"
+fi
+# The output of what is no recording: a new file does not stay, one that was there does.
+run 1 "$stat" export --csv -o "$scratch/new" "$scratch/future"
+echo kept >"$scratch/old"
+run 1 "$stat" export --csv -o "$scratch/old" "$scratch/future"
+run 1 "$stat" export --csv -f 1h -o "$scratch/old" "$file"
+checks=$((checks + 2))
+[ ! -e "$scratch/new" ] || fail "an export of what cannot be read"
+[ "$(cat "$scratch/old")" = kept ] || fail "a file was emptied for what cannot be read"
+
 finish

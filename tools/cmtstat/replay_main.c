@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "common/caps.h"
 #include "common/errors.h"
 #include "common/format.h"
 #include "config/groups.h"
@@ -109,8 +108,6 @@ int replay_main(int argc, char **argv)
 	if (status)
 		return status;
 	ret = replay_open(&replay, argv[optind]);
-	if (!ret)
-		ret = caps_drop(false);
 	status = ret ? say_unread(&replay, ret) : show(&config, &replay);
 	replay_close(&replay);
 	return status;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/caps.h"
 #include "common/errors.h"
 #include "common/signals.h"
 #include "common/text.h"
@@ -30,18 +31,39 @@ static int show(struct diff *diff)
 	return text_write(&text, STDOUT_FILENO, ret);
 }
 
-static int open_both(struct diff *diff)
+static int open_files(const struct diff_config *config, struct span_opts opts[2])
 {
 	int ret = 0;
 
 	for (unsigned int side = 0; side < 2; side++) {
-		const struct span_opts opts = {
-			.program = PROGRAM, .path = diff->config->paths[side],
+		int err;
+
+		opts[side] = (struct span_opts){
+			.program = PROGRAM, .path = config->paths[side],
 			.grain_ns = GRAIN_NS, .by = CMT_USAGE_BY_CONTAINER,
 		};
-		int err = span_open(&diff->spans[side], &opts);
+		err = span_file(&opts[side]);
+		ret = ret ? ret : err;
+	}
+	if (ret)
+		return ret;
+	ret = caps_drop(false);
+	if (ret)
+		error_plain(stderr, PROGRAM, "cannot drop capabilities", ret);
+	return ret;
+}
+
+static int open_both(struct diff *diff)
+{
+	struct span_opts opts[2];
+	int opened = open_files(diff->config, opts), ret = opened;
+
+	for (unsigned int side = 0; side < 2; side++) {
+		int err = opened ? 0 : span_open(&diff->spans[side], &opts[side]);
 
 		ret = ret ? ret : err;
+		if (opts[side].fd >= 0)
+			close(opts[side].fd);
 	}
 	return ret;
 }

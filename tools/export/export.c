@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/caps.h"
 #include "common/errors.h"
 #include "common/format.h"
 #include "common/signals.h"
@@ -129,19 +130,50 @@ static int write_all(struct span *span, struct out *out, const struct export_con
 	return ret ? ret : err;
 }
 
-/* Not over the recording itself. */
-static int open_output(const struct export_config *config)
-{
-	struct stat in, out;
+/* Where the rows go.  Nothing of a file is lost before the recording was looked at. */
+struct target {
 	int fd;
+	bool made;	/* a file that was not there */
+};
 
-	if (!config->span.excerpt.output)
-		return STDOUT_FILENO;
-	if (!stat(config->span.path, &in) && !stat(config->span.excerpt.output, &out) &&
-	    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-		return -EEXIST;
-	fd = open(config->span.excerpt.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	return fd < 0 ? -errno : fd;
+/* Not over the recording itself. */
+static int target_open(struct target *target, const struct export_config *config)
+{
+	const char *path = config->span.excerpt.output;
+	struct stat in, out;
+
+	*target = (struct target){ .fd = STDOUT_FILENO };
+	if (!path)
+		return 0;
+	target->made = stat(path, &out) && errno == ENOENT;
+	target->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (target->fd < 0)
+		return -errno;
+	if (fstat(config->span.fd, &in) || fstat(target->fd, &out))
+		return -errno;
+	return in.st_dev == out.st_dev && in.st_ino == out.st_ino ? -EEXIST : 0;
+}
+
+/* Only a regular file has a length. */
+static int target_begin(struct target *target)
+{
+	if (target->fd == STDOUT_FILENO || !ftruncate(target->fd, 0) || errno == EINVAL)
+		return 0;
+	return -errno;
+}
+
+/* Without capabilities it may have to stay, empty. */
+static void target_forget(const struct target *target, const struct export_config *config)
+{
+	if (target->made)
+		unlink(config->span.excerpt.output);
+}
+
+static int target_close(struct target *target)
+{
+	if (target->fd < 0 || target->fd == STDOUT_FILENO || !close(target->fd))
+		return 0;
+	return -errno;
 }
 
 static int export_to(const struct export_config *config, struct span *span, int fd)
@@ -154,8 +186,6 @@ static int export_to(const struct export_config *config, struct span *span, int 
 	if (!ret)
 		ret = write_all(span, &out, config);
 	err = out_close(&out);
-	if (fd != STDOUT_FILENO && close(fd) && !err)
-		err = -errno;
 	return ret ? ret : err;
 }
 
@@ -165,24 +195,53 @@ static bool is_text(const struct export_config *config)
 	return config->format == &export_csv || config->format == &export_ndjson;
 }
 
-static int run(const struct export_config *config)
+static int say(const struct export_config *config, const char *what, int err)
+{
+	/* the reader of the output has gone */
+	if (!err || (err == -EPIPE && !config->span.excerpt.output && is_text(config)))
+		return EXIT_SUCCESS;
+	error_plain(stderr, PROGRAM, what, err);
+	return EXIT_RUNTIME;
+}
+
+static int export_file(const struct export_config *config, struct target *target)
 {
 	struct span span;
-	int ret = span_open(&span, &config->span), fd;
+	int ret = span_open(&span, &config->span), err;
 
 	if (ret) {
 		span_close(&span);
+		target_forget(target, config);
+		target_close(target);
 		return EXIT_RUNTIME;
 	}
-	fd = open_output(config);
-	ret = fd < 0 ? fd : export_to(config, &span, fd);
+	ret = target_begin(target);
+	if (!ret)
+		ret = export_to(config, &span, target->fd);
+	err = target_close(target);
 	span_close(&span);
-	/* the reader of the output has gone */
-	if (!ret || (ret == -EPIPE && !config->span.excerpt.output && is_text(config)))
-		return EXIT_SUCCESS;
-	error_plain(stderr, PROGRAM,
-		    fd < 0 ? config->span.excerpt.output : "stopped, not all is written", ret);
-	return EXIT_RUNTIME;
+	return say(config, "stopped, not all is written", ret ? ret : err);
+}
+
+/* Capabilities are for the two files, and for nothing that is in them. */
+static int run(struct export_config *config)
+{
+	struct target target;
+	int ret;
+
+	if (span_file(&config->span))
+		return EXIT_RUNTIME;
+	ret = target_open(&target, config);
+	if (ret) {
+		target_close(&target);
+		ret = say(config, config->span.excerpt.output, ret);
+	} else {
+		ret = caps_drop(false);
+		ret = ret ? say(config, "cannot drop capabilities", ret) :
+			    export_file(config, &target);
+	}
+	close(config->span.fd);
+	return ret;
 }
 
 /* NULL, or the error in the arguments */

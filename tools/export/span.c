@@ -21,21 +21,21 @@ static const struct reason reasons[] = {
 	{ 0, NULL, NULL },
 };
 
-static int complain(const struct span *span, int err)
+static int complain(const struct span_opts *opts, int err)
 {
 	char name[256];
 	const struct reason *reason = reasons;
 
-	escape_text(name, sizeof(name), span->opts.path, ESCAPE_ASCII);
+	escape_text(name, sizeof(name), opts->path, ESCAPE_ASCII);
 	while (reason->err && reason->err != -err)
 		reason++;
 	if (!reason->err) {
-		error_plain(stderr, span->opts.program, name, err);
+		error_plain(stderr, opts->program, name, err);
 		return err;
 	}
-	fprintf(stderr, "%s: %s: %s\n", span->opts.program, name, reason->why);
+	fprintf(stderr, "%s: %s: %s\n", opts->program, name, reason->why);
 	if (reason->todo)
-		fprintf(stderr, "%s: %s\n", span->opts.program, reason->todo);
+		fprintf(stderr, "%s: %s\n", opts->program, reason->todo);
 	return err;
 }
 
@@ -63,20 +63,26 @@ static int find_part(struct span *span)
 			    &span->end_ns);
 }
 
+int span_file(struct span_opts *opts)
+{
+	opts->fd = replay_file(opts->path);
+	return opts->fd < 0 ? complain(opts, opts->fd) : 0;
+}
+
 int span_open(struct span *span, const struct span_opts *opts)
 {
 	int ret;
 
 	*span = (struct span){ .opts = *opts, .about.sz = sizeof(span->about) };
 	snprintf(span->what, sizeof(span->what), "%s: reading", opts->program);
-	ret = cmt_recording_open(&span->recording, opts->path);
+	ret = cmt_recording_open_fd(&span->recording, opts->fd);
 	if (ret) {
 		span->recording = NULL;
-		return complain(span, ret);
+		return complain(opts, ret);
 	}
 	ret = cmt_recording_about(span->recording, &span->about);
 	if (ret)
-		return complain(span, ret);
+		return complain(opts, ret);
 	return find_part(span);
 }
 

@@ -19,6 +19,7 @@ struct span_opts {
 	struct excerpt excerpt;	/* first, for options; output: of export */
 	const char *program;	/* for messages: "cmtstat export" */
 	const char *path;
+	int fd;			/* of span_file() */
 	uint32_t by;		/* enum cmt_usage_by */
 	uint64_t grain_ns;
 	bool aligned;		/* CMT_USAGE_ALIGNED */
@@ -38,7 +39,14 @@ struct span {
 };
 
 /*
- * Prints errors on standard error.  Returns 0 or -errno; call span_close() in any case.
+ * Open the recording of opts->path without a read: as replay_file().  Prints errors on
+ * standard error.  Returns 0 or -errno; opts->fd is for the caller to close.
+ */
+int span_file(struct span_opts *opts);
+
+/*
+ * Read what opts->fd has.  Prints errors on standard error.  Returns 0 or -errno; call
+ * span_close() in any case.
  */
 int span_open(struct span *span, const struct span_opts *opts);
 void span_close(struct span *span);

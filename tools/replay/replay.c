@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/caps.h"
 #include "common/clock.h"
 #include "common/origin.h"
 
@@ -37,12 +38,24 @@ static void begin(struct replay *replay, const char *path)
 	};
 }
 
+int replay_file(const char *path)
+{
+	/* do not wait for the writer of a FIFO */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENXIO ? -ESPIPE : -errno;
+	return fd;
+}
+
 int replay_open(struct replay *replay, const char *path)
 {
+	int ret;
+
 	begin(replay, path);
-	/* do not wait for the writer of a FIFO */
-	replay->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return replay->fd < 0 ? -errno : open_recording(replay);
+	replay->fd = replay_file(path);
+	ret = replay->fd < 0 ? replay->fd : caps_drop(false);
+	return ret ? ret : open_recording(replay);
 }
 
 int replay_open_fd(struct replay *replay, int fd, const char *name)
@@ -85,7 +98,7 @@ const char *replay_why(const struct replay *replay, int err, char buf[128])
 		return "is no regular file: a recording is read from a file";
 	case -EPROTONOSUPPORT:
 		if (cmt_recording_version(replay->path, &version))
-			version = 0;
+			return "has a later version of the format: install a newer cmtstat";
 		snprintf(buf, 128, "has version %u of the format, and this cmtstat reads up to %u: install a newer one",
 			 version >> 16, CMT_RECORDING_VERSION >> 16);
 		return buf;

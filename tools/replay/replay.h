@@ -63,7 +63,16 @@ struct replay {
  */
 int replay_time_parse(const char *text, struct replay_time *time);
 
-/* Returns 0 or -errno; replay_close() in any case.  replay_why() explains it. */
+/*
+ * Open a recording without a read.  Who reads it gives up all capabilities before: others
+ * wrote what is in it.  Returns a descriptor or -errno.
+ */
+int replay_file(const char *path);
+
+/*
+ * Open a recording, and give up all capabilities before its first byte is read.  Returns 0
+ * or -errno; replay_close() in any case.  replay_why() explains it.
+ */
 int replay_open(struct replay *replay, const char *path);
 
 /* Takes @fd, of a regular file.  Returns as replay_open(). */

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/caps.h"
 #include "common/errors.h"
 #include "common/format.h"
 #include "config/subcommand.h"
@@ -132,8 +131,6 @@ int report_main(int argc, char **argv)
 	if (status)
 		return status;
 	ret = replay_open(&replay, argv[optind]);
-	if (!ret)
-		ret = caps_drop(false);
 	opts.file = basename(argv[optind]);
 	status = ret ? say_unread(&replay, ret) : find_times(&config, &replay, &opts);
 	if (!status)
