@@ -36,7 +36,7 @@ enum cmt_event {
 struct cmt_backend_caps {
 	u32 backend;		/* CMT_BACKEND_* */
 	u32 vendor;		/* CMT_VENDOR_* */
-	u32 record_flags;	/* in every record: CMT_F_EMULATED or 0 */
+	u32 record_flags;	/* of all records but PERF and CHANNEL: CMT_F_EMULATED or 0 */
 	u32 nr_rmids;		/* RMIDs are below this number, which is 2..CMT_MAX_RMIDS */
 	u32 rmid_room;		/* nr_rmids, or more where another agent may load
 				 * more: tables by RMID have so many elements

@@ -64,6 +64,7 @@ has err " s, "
 has err " samples, "
 has err " bytes a sample) in "
 lacks err "LOST"
+has err "EMULATED: values of RMIDs come from a model, not from hardware"
 checks=$((checks + 1))
 [ "$(stat -c %a "$file")" = 640 ] || fail "others can read it"
 run 0 "$stat" replay "$file"
@@ -74,6 +75,9 @@ lacks err "missing"
 lacks err "not ended"
 run 0 "$stat" record -q -f -o "$file" -t 0.1
 lacks err "samples"
+has err "EMULATED"
+run 0 env CMT_FAKE=hardware "$stat" record -f -o "$file" -t 0.1
+lacks err "EMULATED"
 
 # The seccomp filter and the capabilities, of the recorder and of the process that syncs.
 refused="Operation not permitted"
@@ -382,8 +386,11 @@ CMT_FAKE=stream,container "$stat" record --keep 5s --save-to "$saves" --max-file
 pid=$!
 until_true saved 1
 checks=$((checks + 1))
-grep -q "culprit: cgroup:[0-9]*977, by cgroup:[0-9]*978" "$scratch/err2" ||
-	fail "the rule does not say who"
+grep -q "culprit: cgroup:[0-9]*977, by cgroup:[0-9]*978 (EMULATED)$" "$scratch/err2" ||
+	fail "the rule does not say who, or not that a model says so"
+checks=$((checks + 1))
+grep -q "record: EMULATED: values of RMIDs come from a model" "$scratch/err2" ||
+	fail "the flight recorder does not say EMULATED"
 # What came of it is there, too.
 name=$(sed -n 's/.*: saved \(.*[.]cmt\), .*/\1/p' "$scratch/err2" | head -n 1)
 run 0 "$stat" replay --json -i 0.1 "$name"
@@ -428,7 +435,7 @@ CMT_FAKE=container "$stat" record --keep 5s --save-to "$saves" \
 pid=$!
 until_true saved 1
 checks=$((checks + 1))
-grep -q ": occupancy \*977 > 1M\$" "$scratch/err2" || fail "the rule is not said"
+grep -q ": occupancy \*977 > 1M (EMULATED)\$" "$scratch/err2" || fail "the rule is not said"
 kill -KILL $pid
 wait $pid
 run 0 "$stat" record --keep 1s --save-to "$saves" --socket "$scratch/socket" -t 0.2

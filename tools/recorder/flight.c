@@ -17,6 +17,7 @@
 #include "common/format.h"
 #include "common/signals.h"
 #include "record_sync.h"
+#include "record_view.h"
 #include "save.h"
 #include "save_socket.h"
 #include "trigger.h"
@@ -127,6 +128,13 @@ static void report_dropped(struct flight *flight)
 	memset(trigger->fired, 0, sizeof(trigger->fired));
 }
 
+/* What a rule sees may be a model's. */
+static const char *of_model(const struct flight *flight)
+{
+	return cmt_device_info(flight->dev)->backend == CMT_BACKEND_EMULATED ?
+	       " (EMULATED)" : "";
+}
+
 /* @why: the reason of the save, a request or a rule.  A failed save prints a message. */
 static void save_now(struct flight *flight, const char *why, bool asked)
 {
@@ -143,8 +151,9 @@ static void save_now(struct flight *flight, const char *why, bool asked)
 	} else {
 		flight->nr_saves++;
 		memcpy(flight->last, save.name, sizeof(save.name));
-		fprintf(stderr, RECORD_NAME ": saved %s/%s, %s: %s\n", path,
-			save.name, format_bytes(size, save.file.size), why);
+		fprintf(stderr, RECORD_NAME ": saved %s/%s, %s: %s%s\n", path,
+			save.name, format_bytes(size, save.file.size), why,
+			asked ? "" : of_model(flight));
 		sync_saved(flight, &save);
 		report_stays(flight);
 		report_dropped(flight);
@@ -306,6 +315,7 @@ static int record(struct flight *flight)
 	if (!config->quiet)
 		fprintf(stderr, RECORD_NAME ": the last minutes are kept, seccomp filter %s\n",
 			filtered ? "on" : "off");
+	record_emulated(stderr, cmt_device_info(flight->dev));
 	ret = capture_open(&flight->capture, flight->dev, &opts);
 	if (!ret)
 		ret = trigger_open(&flight->trigger, config);

@@ -354,6 +354,7 @@ static int open_capture(struct session *session)
 	};
 	int ret = capture_open(&session->capture, session->dev, &opts);
 
+	record_emulated(stderr, cmt_device_info(session->dev));
 	if (ret) {
 		error_reader(stderr, RECORD_NAME, ret);
 		ret = EXIT_RUNTIME;

@@ -32,6 +32,13 @@ static uint64_t missing(const struct record_summary *summary)
 	       counts->recorder.refused_records;
 }
 
+void record_emulated(FILE *out, const struct cmt_info *info)
+{
+	if (info->backend == CMT_BACKEND_EMULATED)
+		fputs(RECORD_NAME ": EMULATED: values of RMIDs come from a model, not from hardware\n",
+		      out);
+}
+
 void record_progress(FILE *out, const struct record_summary *summary)
 {
 	char size[FORMAT_LEN], each[SAMPLE_LEN];

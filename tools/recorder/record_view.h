@@ -15,6 +15,9 @@ struct record_summary {
 	uint64_t unread;	/* records that are left in the rings at the end */
 };
 
+/* At the start, by a quiet recorder too: are the values of a model? */
+void record_emulated(FILE *out, const struct cmt_info *info);
+
 /* One line that replaces the last one, without a newline */
 void record_progress(FILE *out, const struct record_summary *summary);
 
