@@ -291,7 +291,8 @@ static void judge_evtsel(struct list *list, const struct facts *facts)
 	finding = add(list, "EVTSEL", FINDING_NOTE);
 	say(finding, "the CPUs of an L3 share IA32_QM_EVTSEL, and this kernel's resctrl reads "
 	    "on any of them: while cmt samples, a value in resctrl's files is now and then "
-	    "that of another RMID");
+	    "that of another RMID; one of traffic that is smaller makes resctrl add 2^44 "
+	    "units for good");
 	advise(finding, "Linux 6.9 and newer read on one CPU of each L3, if one is without "
 	       "nohz_full. Less often wrong: cmtctl interval 10ms");
 }

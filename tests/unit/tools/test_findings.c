@@ -263,6 +263,7 @@ START_TEST(exposed_evtsel_is_noted_while_resctrl_is_mounted)
 	ck_assert(!is_said("EVTSEL"));
 	facts.mounted = true;
 	says("EVTSEL", FINDING_NOTE, "another RMID", "Linux 6.9");
+	says("EVTSEL", FINDING_NOTE, "2^44 units for good", "Linux 6.9");
 	info.evtsel = CMT_EVTSEL_FOLLOWED;
 	ck_assert(!is_said("EVTSEL"));
 }
