@@ -3,6 +3,9 @@
  * One owner that is measured on demand: its occupancy in each L3 domain, and its
  * traffic between two readings.  Sums are over a span, which begins at a reading.
  * Pure, except meter_read().
+ *
+ * The only code of the tools that computes a rate: cmt_usage makes rows of ticks, and here
+ * nothing ticks.  READ gives the two readings of one owner, which are subtracted.
  */
 #ifndef TOOLS_METER_H
 #define TOOLS_METER_H
