@@ -30,11 +30,11 @@ void owner_fail(struct cmt_owner *owner, u32 why)
 	struct cmt_record record;
 
 	owner->failed = true;
-	owner->pending_since = cmt_owner_now();
 	if (owner_is_overflow(owner))
 		return;
 	alloc_fails++;
 	cmt_owner_fill_fail(&record, owner, why);
+	record.ts = cmt_owner_now();
 	cmt_emit(&record);
 }
 

@@ -34,9 +34,11 @@ bool owner_clear(struct cmt_owner *owner);
 
 /*
  * The pending queue has one list for each class of owners, in the order in which the
- * classes are served.  The next list has the services that have an RMID; at its end is
- * the service that got an RMID or was detached last.  If no RMID is left for an owner of a
- * higher class, the service at the end loses its RMID.
+ * classes are served; in a list the owner that has been pending longest is the first one,
+ * whatever class it was of meanwhile.  The next list has the services that have an RMID.
+ * If no RMID is left for an owner of a higher class, the service that became pending last
+ * loses its RMID.  All lists are parts of one tree: a change takes some 30 steps at most,
+ * however many owners are pending.
  */
 enum {
 	LIST_NONE,
@@ -48,9 +50,8 @@ enum {
 	NR_LISTS,
 };
 
-void owner_queue_init(void);
 void owner_queue_set(struct cmt_owner *owner, bool pending);
-/* After a change of a user or of the RMID: move the owner to the end of its list. */
+/* After a change of a user or of the RMID: move the owner to the list of its class. */
 void owner_relist(struct cmt_owner *owner);
 /* The pending owner that is served next, or NULL. */
 struct cmt_owner *owner_queue_first(void);

@@ -97,7 +97,6 @@ struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
 	if (!owner)
 		return NULL;
 	*owner = (struct cmt_owner) {
-		.list = LIST_HEAD_INIT(owner->list),
 		.postponed = LIST_HEAD_INIT(owner->postponed),
 		.kind = kind,
 		.id = id,
@@ -222,7 +221,6 @@ static void overflow_init(void)
 {
 	struct cmt_owner *owner = owner_overflow();
 
-	INIT_LIST_HEAD(&owner->list);
 	INIT_LIST_HEAD(&owner->postponed);
 	owner->kind = CMT_OWNER_OVERFLOW;
 	strscpy_pad(owner->comm, "overflow", CMT_COMM_LEN);
@@ -237,7 +235,6 @@ int cmt_owners_init(void)
 	if (ret)
 		return ret;
 	hash_secret = get_random_u64() | 1;
-	owner_queue_init();
 	overflow_init();
 	return 0;
 }

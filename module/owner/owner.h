@@ -18,6 +18,7 @@
 #include <linux/compiler.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
+#include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -61,12 +62,14 @@ enum cmt_by {
 
 struct cmt_owner {
 	struct hlist_node hash;	/* by kind and id; unhashed: released */
-	/* in the list @listed, or in the list of unused owners */
-	struct list_head list;
+	union {
+		struct rb_node queued;	/* in the list @listed */
+		struct list_head unused;	/* kind 0: in the list of unused owners */
+	};
 	struct list_head postponed;	/* in the list of postponed UPDATEs */
 	u64 id;			/* process id, cgroup id, CPU */
 	u64 cgroup_id;
-	u64 pending_since;	/* ns */
+	u64 pending_since;	/* ns: constant while queued, and unique */
 	u64 next_update;	/* ns: no UPDATE of a new name or cgroup before */
 	u64 serial;		/* unique: no other owner ever had this serial */
 	u32 kind;		/* CMT_OWNER_*; 0 also while the number is not used */
@@ -216,7 +219,7 @@ struct cmt_owner *cmt_owner_take(struct cmt_rmid **r);
 bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r);
 /* The number of an RMID. */
 u32 cmt_owner_rmid_number(const struct cmt_rmid *r);
-/* Write the ALLOC_FAIL of a pending owner. */
+/* Write the ALLOC_FAIL of a pending owner, with the time since when it is pending. */
 void cmt_owner_fill_fail(struct cmt_record *record,
 			 const struct cmt_owner *owner, u32 why);
 

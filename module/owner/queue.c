@@ -4,11 +4,12 @@
  * owners of a higher class may get.
  */
 #include <linux/compiler.h>
-#include <linux/list.h>
+#include <linux/rbtree.h>
 
 #include "internal.h"
 
-static struct list_head lists[NR_LISTS];
+/* By class, and in a class by the time since when an owner is pending. */
+static struct rb_root_cached queue_tree = RB_ROOT_CACHED;
 static u32 nr_listed[NR_LISTS];
 
 /* The list in which an owner belongs. */
@@ -25,6 +26,16 @@ static u32 queue_of(const struct cmt_owner *owner)
 	return service ? LIST_SERVICES : LIST_SCOPED;
 }
 
+static bool is_before(struct rb_node *node, const struct rb_node *other)
+{
+	const struct cmt_owner *a = rb_entry(node, struct cmt_owner, queued);
+	const struct cmt_owner *b = rb_entry(other, struct cmt_owner, queued);
+
+	if (a->listed != b->listed)
+		return a->listed < b->listed;
+	return a->pending_since < b->pending_since;
+}
+
 void owner_relist(struct cmt_owner *owner)
 {
 	u32 from = owner->listed, to = queue_of(owner);
@@ -32,14 +43,14 @@ void owner_relist(struct cmt_owner *owner)
 	if (from == to)
 		return;
 	if (from) {
-		list_del_init(&owner->list);
+		rb_erase_cached(&owner->queued, &queue_tree);
 		WRITE_ONCE(nr_listed[from], nr_listed[from] - 1);
 	}
+	owner->listed = to;
 	if (to) {
-		list_add_tail(&owner->list, &lists[to]);
+		rb_add_cached(&owner->queued, &queue_tree, is_before);
 		WRITE_ONCE(nr_listed[to], nr_listed[to] + 1);
 	}
-	owner->listed = to;
 }
 
 void owner_queue_set(struct cmt_owner *owner, bool pending)
@@ -50,13 +61,10 @@ void owner_queue_set(struct cmt_owner *owner, bool pending)
 
 struct cmt_owner *owner_queue_first(void)
 {
-	u32 list;
+	struct rb_node *node = rb_first_cached(&queue_tree);
+	struct cmt_owner *owner = rb_entry_safe(node, struct cmt_owner, queued);
 
-	for (list = LIST_OVERFLOW; list <= LIST_SERVICES; list++)
-		if (nr_listed[list])
-			return list_first_entry(&lists[list], struct cmt_owner,
-						list);
-	return NULL;
+	return owner && owner->pending ? owner : NULL;
 }
 
 u32 owner_queue_before(u32 list)
@@ -70,10 +78,10 @@ u32 owner_queue_before(u32 list)
 
 struct cmt_owner *owner_queue_reclaimable(void)
 {
-	struct list_head *list = &lists[LIST_RECLAIMABLE];
+	struct rb_node *node = rb_last(&queue_tree.rb_root);
+	struct cmt_owner *owner = rb_entry_safe(node, struct cmt_owner, queued);
 
-	return list_empty(list) ? NULL :
-	       list_last_entry(list, struct cmt_owner, list);
+	return owner && owner->listed == LIST_RECLAIMABLE ? owner : NULL;
 }
 
 u32 cmt_owners_pending(void)
@@ -81,12 +89,4 @@ u32 cmt_owners_pending(void)
 	return READ_ONCE(nr_listed[LIST_NAMED]) +
 	       READ_ONCE(nr_listed[LIST_SCOPED]) +
 	       READ_ONCE(nr_listed[LIST_SERVICES]);
-}
-
-void owner_queue_init(void)
-{
-	u32 i;
-
-	for (i = 0; i < NR_LISTS; i++)
-		INIT_LIST_HEAD(&lists[i]);
 }

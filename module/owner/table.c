@@ -65,10 +65,10 @@ struct cmt_owner *owner_unused(bool service)
 	struct cmt_owner *owner;
 
 	lockdep_assert_held(&owner_lock);
-	owner = list_first_entry_or_null(&unused, struct cmt_owner, list);
+	owner = list_first_entry_or_null(&unused, struct cmt_owner, unused);
 	if (!owner || (service && nr_unused < NOT_FOR_SERVICES))
 		return NULL;
-	list_del_init(&owner->list);
+	list_del(&owner->unused);
 	nr_unused--;
 	return owner;
 }
@@ -78,7 +78,7 @@ void owner_end(struct cmt_owner *owner)
 	if (owner->members || owner->giving)
 		return;
 	owner->kind = 0;
-	list_add_tail(&owner->list, &unused);
+	list_add_tail(&owner->unused, &unused);
 	nr_unused++;
 }
 
@@ -148,7 +148,7 @@ int owner_tables_alloc(void)
 	}
 	cmt_pool_init(&owner_pool, cmt_caps.nr_rmids);
 	for (i = CMT_OVERFLOW_OWNER + 1; i < CMT_NR_OWNERS; i++)
-		list_add_tail(&cmt_owners[i].list, &unused);
+		list_add_tail(&cmt_owners[i].unused, &unused);
 	nr_unused = CMT_NR_OWNERS - CMT_OVERFLOW_OWNER - 1;
 	return 0;
 }

@@ -893,6 +893,38 @@ static void scope_services(void)
 	dev_close(&dev);
 }
 
+/* Who waits longest is served first, whatever class it was of meanwhile. */
+static void scope_keeps_place(void)
+{
+	uint64_t ids[9];
+	struct dev dev;
+	uint32_t i;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	for (i = 0; i < 9; i++)
+		ids[i] = group_make(container(i));
+	CHECK_PENDING(&dev, ids[6], ids[7], ids[8]);
+	CHECK(!attach(&dev, CMT_OWNER_CGROUP, ids[6], 0, NULL), "attach");
+	CHECK(!detach(&dev, CMT_OWNER_CGROUP, ids[6]), "detach");
+	CHECK_PENDING(&dev, ids[6], ids[7], ids[8]);
+	group_remove(container(0));
+	WAIT_FOR(has_rmid(&dev, ids[6]) || has_rmid(&dev, ids[7]), 5000, "none is served");
+	CHECK(!has_rmid(&dev, ids[7]), "an owner that was attached meanwhile lost its place");
+	CHECK_PENDING(&dev, ids[7], ids[8]);
+
+	/* also among the attached ones */
+	CHECK(!attach(&dev, CMT_OWNER_CGROUP, ids[8], 0, NULL), "attach");
+	CHECK(!attach(&dev, CMT_OWNER_CGROUP, ids[7], 0, NULL), "attach");
+	group_remove(container(1));
+	WAIT_FOR(has_rmid(&dev, ids[7]) || has_rmid(&dev, ids[8]), 5000, "none is served");
+	CHECK(!has_rmid(&dev, ids[8]), "an owner that was attached earlier is served first");
+	for (i = 2; i < 9; i++)
+		group_remove(container(i));
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
 /* A registered owner keeps its RMID, and has the flag of a service in container scope. */
 static void scope_service_registered(void)
 {
@@ -925,6 +957,8 @@ const struct test scope_tests[] = {
 	{ "scope_default", scope_default, NULL, 0 },
 	{ "scope_service_registered", scope_service_registered, "ring_records=16384", 0 },
 	{ "scope_services", scope_services,
+	  EMULATED "scope=container emulated_rmids=8 ring_records=16384", 60 },
+	{ "scope_keeps_place", scope_keeps_place,
 	  EMULATED "scope=container emulated_rmids=8 ring_records=16384", 60 },
 	{ "scope_containers", scope_containers, CONTAINERS, 0 },
 	{ "scope_walk_pauses", scope_walk_pauses, "scope=manual", 60 },
