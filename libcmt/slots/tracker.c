@@ -321,9 +321,11 @@ static void owner_from_record(struct cmt_owner *owner,
 	owner->since = record->ts;
 	owner->cgroup_id = record->owner.cgroup_id;
 	owner->group_cpu = CMT_GROUP_NO_CPU;
+	owner->residual_known = record->type != CMT_REC_ALLOC_FAIL &&
+				record->flags & CMT_F_RESIDUAL;
 	if (record->type == CMT_REC_ALLOC_FAIL)
 		owner->why = (uint32_t)record->owner.why;
-	else
+	else if (owner->residual_known)
 		owner->residual_bytes = record->owner.residual_bytes;
 	owner->rmid = record->rmid;
 	owner->generation = record->generation;

@@ -178,7 +178,8 @@ static void value_take(struct cmt_usage *usage, struct usage_holding *h,
 	if (usage_flags(usage, e->flags) & CMT_F_OCCUPANCY) {
 		h->occupancy_ts = e->ts;
 		h->occupancy = e->occupancy_bytes;
-		h->residual = e->residual_bytes;
+		h->residual_known = e->flags & CMT_F_RESIDUAL;
+		h->residual = h->residual_known ? e->residual_bytes : 0;
 	}
 }
 

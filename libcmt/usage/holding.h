@@ -65,6 +65,7 @@ struct usage_holding {
 	bool held;
 	bool carried;		/* in the last slot, and no value is of one interval */
 	bool chained;		/* linked by mate: see usage_group.first */
+	bool residual_known;	/* residual is; of the reading with the occupancy */
 	uint32_t why;		/* of an interval */
 	uint32_t mate;
 	/* the interval in whose list usage->news the holding is */

@@ -86,6 +86,15 @@ static uint64_t occupancy_age(const struct cmt_usage *usage,
 	return age > usage->slot_ns ? age : 0;
 }
 
+/* A sum that lacks a residue is no upper bound.  Of no cache, the residue is none. */
+static void row_residue(struct cmt_usage_occupancy *o, const struct usage_holding *h)
+{
+	bool all = !o->known || o->residual_known;
+
+	o->residual_known = all && (h->residual_known || !h->occupancy);
+	o->residual_bytes += h->residual;
+}
+
 static void row_occupancy(const struct cmt_usage *usage,
 			  struct cmt_usage_row *row,
 			  const struct usage_holding *h)
@@ -103,9 +112,9 @@ static void row_occupancy(const struct cmt_usage *usage,
 				    CMT_USAGE_WHY_UNAVAILABLE);
 		return;
 	}
+	row_residue(o, h);
 	o->known = true;
 	o->last_bytes += h->occupancy;
-	o->residual_bytes += h->residual;
 	if (age > o->age_ns)
 		o->age_ns = age;
 }
@@ -224,6 +233,9 @@ static void occupancy_settle(struct cmt_usage_occupancy *o, bool pending)
 	}
 	/* an owner that ended has a most */
 	o->partial &= o->known || o->most_bytes;
+	o->residual_known &= o->known;
+	if (!o->residual_known)
+		o->residual_bytes = 0;
 }
 
 static void rate_bound(struct cmt_usage_rate *r)

@@ -72,6 +72,11 @@ struct cmt_usage_occupancy {
 	bool partial;		/**< lower bounds: what is known of last_bytes,
 				 *   least_bytes, mean_bytes and most_bytes
 				 */
+	bool residual_known;	/**< residual_bytes is known: of each owner in each L3
+				 *   domain in which it holds cache.  Not known where
+				 *   the module did not read the RMID when the owner
+				 *   got it; why has no reason for that
+				 */
 	uint32_t why;		/**< CMT_USAGE_WHY_* */
 	uint64_t last_bytes;	/**< at the end of the interval */
 	uint64_t least_bytes;	/**< of the time slots in which all RMIDs of the
@@ -84,7 +89,8 @@ struct cmt_usage_occupancy {
 				 */
 	uint64_t mean_bytes;	/**< of the same time slots as least_bytes */
 	uint64_t residual_bytes;	/**< upper bound of the part of last_bytes
-					 *   that earlier owners of the RMIDs left
+					 *   that earlier owners of the RMIDs left; 0
+					 *   where residual_known is false
 					 */
 	uint64_t age_ns;	/**< of the oldest value in last_bytes, if that is
 				 *   older than the last slot; else 0

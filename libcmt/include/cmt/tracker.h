@@ -51,7 +51,10 @@ struct cmt_owner {
 				 *   CMT_RESCTRL_GROUP the id of a resctrl group,
 				 *   which is CMT_OWNER_RESCTRL
 				 */
-	uint64_t residual_bytes;/**< cache the RMID held when allocated */
+	uint64_t residual_bytes;/**< cache the RMID held when allocated, in the L3
+				 *   domain of the allocation; 0 where
+				 *   residual_known is false
+				 */
 	uint32_t rmid;
 	uint32_t generation;
 	uint32_t kind;		/**< CMT_OWNER_* */
@@ -65,6 +68,7 @@ struct cmt_owner {
 	bool sole;		/**< the RMID is that of a resctrl group all of whose
 				 *   members belong to this owner: CMT_F_GROUP_SOLE
 				 */
+	bool residual_known;	/**< CMT_F_RESIDUAL: the RMID was read when allocated */
 	uint32_t group_tid;	/**< of CMT_OWNER_RESCTRL: a thread in the group; 0:
 				 *   none is known
 				 */

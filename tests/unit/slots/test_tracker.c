@@ -575,12 +575,18 @@ START_TEST(test_record_owner)
 	ck_assert_uint_eq(owner.since, 100);
 	ck_assert_uint_eq(owner.why, CMT_WHY_RECLAIMED);
 	ck_assert_uint_eq(owner.residual_bytes, 0);
+	ck_assert(!owner.residual_known);
 	ck_assert(owner.attached);
 	ck_assert_str_eq(owner.comm, "0123456789abcdef");
 	r.type = CMT_REC_ALLOC;
 	r.owner.residual_bytes = 3;
 	ck_assert_int_eq(cmt_record_owner(&r, &owner), 0);
 	ck_assert_uint_eq(owner.why, 0);
+	ck_assert(!owner.residual_known);
+	ck_assert_uint_eq(owner.residual_bytes, 0);
+	r.flags |= CMT_F_RESIDUAL;
+	ck_assert_int_eq(cmt_record_owner(&r, &owner), 0);
+	ck_assert(owner.residual_known);
 	ck_assert_uint_eq(owner.residual_bytes, 3);
 	r.type = CMT_REC_SAMPLE;
 	ck_assert_int_eq(cmt_record_owner(&r, &owner), -EINVAL);

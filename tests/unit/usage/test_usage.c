@@ -678,6 +678,113 @@ START_TEST(test_usage_coverage_without_counters)
 END_TEST
 
 /* An RMID that did not run is not read: what it held counts, as old as it is. */
+static struct cmt_record sample_with_residue(uint32_t rmid, uint32_t domain,
+					     uint64_t occupancy, uint64_t residue)
+{
+	struct cmt_record record = sample(rmid, domain, MS, occupancy, 0);
+
+	record.flags |= CMT_F_RESIDUAL;
+	record.sample.residual_bytes = residue;
+	return record;
+}
+
+static void assert_residue(const struct cmt_usage_row *row, bool known, uint64_t bytes)
+{
+	ck_assert(row->occupancy.known);
+	ck_assert_int_eq(row->occupancy.residual_known, known);
+	ck_assert_uint_eq(row->occupancy.residual_bytes, bytes);
+}
+
+/* The RMID was allocated while nothing was read: its residue is not 0. */
+START_TEST(test_usage_residue_not_read)
+{
+	const struct cmt_usage_row *rows;
+
+	begin(CMT_USAGE_BY_PROCESS);
+	own(1, 10, 0);
+	own(2, 11, 0);
+	read_at(1, MS, 200, 0);
+	add(sample_with_residue(2, 0, 100, 0));
+	rows = close_rows(2);
+	assert_residue(&rows[0], false, 0);
+	assert_residue(&rows[1], true, 0);
+	/* the values are carried over */
+	add(tick(0, 3 * MS, 0));
+	rows = close_rows(2);
+	assert_residue(&rows[0], false, 0);
+	assert_residue(&rows[1], true, 0);
+	end();
+}
+END_TEST
+
+/* A sum without a part of it is no upper bound; a part of nothing lacks nothing. */
+START_TEST(test_usage_residue_of_domains)
+{
+	const struct cmt_usage_row *rows;
+
+	begin(CMT_USAGE_BY_PROCESS);
+	own(1, 10, 0);
+	own(2, 11, 0);
+	own(3, 12, 0);
+	add(sample_with_residue(1, 0, 300, 30));
+	add(sample(1, 1, MS, 20, 0));
+	add(sample_with_residue(2, 0, 200, 20));
+	add(sample(2, 1, MS, 0, 0));
+	add(sample_with_residue(3, 0, 100, 10));
+	add(sample_with_residue(3, 1, 50, 5));
+	rows = close_rows(3);
+	assert_residue(&rows[0], false, 0);
+	assert_residue(&rows[1], true, 20);
+	assert_residue(&rows[2], true, 15);
+	end();
+}
+END_TEST
+
+/* In either order of the owners of a row; one that is not readable is not in the sum. */
+START_TEST(test_usage_residue_of_containers)
+{
+	const struct cmt_usage_row *rows;
+	struct cmt_record faulty = sample(5, 0, MS, 0, 0);
+
+	begin(CMT_USAGE_BY_CONTAINER);
+	name(10, DOCKER);
+	name(11, "/system.slice/a.service");
+	own(1, 10, 0);
+	own(2, 10, 0);
+	own(3, 10, 0);
+	own(4, 11, 0);
+	own(5, 11, 0);
+	add(sample_with_residue(1, 0, 300, 30));
+	add(sample(2, 0, MS, 10, 0));
+	add(sample_with_residue(3, 0, 20, 2));
+	add(sample_with_residue(4, 0, 100, 4));
+	faulty.flags = CMT_F_ERROR;
+	add(faulty);
+	rows = close_rows(2);
+	assert_residue(&rows[0], false, 0);
+	assert_residue(&rows[1], true, 4);
+	ck_assert(rows[1].occupancy.partial);
+	end();
+}
+END_TEST
+
+/* The residue is of the reading with the occupancy, and nothing is known without one. */
+START_TEST(test_usage_residue_without_occupancy)
+{
+	const struct cmt_usage_row *rows;
+	struct cmt_record record = sample_with_residue(1, 0, 100, 9);
+
+	begin(CMT_USAGE_BY_PROCESS);
+	own(1, 10, 0);
+	record.flags &= ~CMT_F_OCCUPANCY;
+	add(record);
+	rows = close_rows(1);
+	ck_assert(!rows[0].occupancy.known && !rows[0].occupancy.residual_known);
+	ck_assert_uint_eq(rows[0].occupancy.residual_bytes, 0);
+	end();
+}
+END_TEST
+
 START_TEST(test_usage_carried)
 {
 	const struct cmt_usage_row *rows;
@@ -1743,6 +1850,10 @@ int main(void)
 	UNIT_CASE(suite, test_usage_failed_reading_is_no_zero);
 	UNIT_CASE(suite, test_usage_coverage);
 	UNIT_CASE(suite, test_usage_coverage_without_counters);
+	UNIT_CASE(suite, test_usage_residue_not_read);
+	UNIT_CASE(suite, test_usage_residue_of_domains);
+	UNIT_CASE(suite, test_usage_residue_of_containers);
+	UNIT_CASE(suite, test_usage_residue_without_occupancy);
 	UNIT_CASE(suite, test_usage_carried);
 	UNIT_CASE(suite, test_usage_carried_in_a_sum);
 	UNIT_CASE(suite, test_usage_carried_without_a_visit);
