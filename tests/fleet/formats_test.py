@@ -55,6 +55,15 @@ class Ndjson(unittest.TestCase):
                 self.assertIsNone(row[name], name)
             self.assertEqual(row['occupancy_why'], ['error'])
 
+    def test_unknown_residue_is_null(self):
+        """The samples have an occupancy, and no residue."""
+        rows = [json.loads(l) for l in hostile('ndjson').splitlines()]
+        rows = [row for row in rows if row['name'] == 'docker:web']
+        self.assertTrue(rows)
+        for row in rows:
+            self.assertGreater(row['occupancy_bytes'], 0)
+            self.assertIsNone(row['residual_bytes'])
+
     def test_waits(self):
         lines = [json.loads(l) for l in hostile('ndjson').splitlines()]
         web, batch = ([row for row in lines if row['name'] == name]

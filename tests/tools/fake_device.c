@@ -70,6 +70,7 @@
 #define NR_RMIDS 4		/* and RMID 0 is one of them */
 #define NAMES_MAX 512U
 #define NAMED_CGROUP (1ULL << 61)	/* and the number of the name */
+#define RESIDUE (64U << 10)	/* of RMID 1 */
 
 struct cmt_device {
 	struct cmt_info info;
@@ -284,6 +285,11 @@ static void set_owner(struct cmt_record *record, uint32_t rmid,
 	else if (!(flags & (CMT_F_OWNER_OVERFLOW | CMT_F_OWNER_RESCTRL)))
 		record->owner.cgroup_id = fake_cgroup(rmid);
 	snprintf(record->owner.comm, CMT_COMM_LEN, "%s", comm);
+	/* nothing read the others when they began */
+	if (rmid == 1) {
+		record->flags |= CMT_F_RESIDUAL;
+		record->owner.residual_bytes = RESIDUE;
+	}
 }
 
 static void set_group(struct cmt_record *record)
@@ -766,6 +772,8 @@ static void make(struct cmt_reader *reader, struct cmt_record *record)
 	}
 	record->flags |= CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
 	if (record->rmid == 1) {
+		record->flags |= CMT_F_RESIDUAL;
+		record->sample.residual_bytes = RESIDUE;
 		record->sample.occupancy_bytes = 4 << 20;
 		record->sample.mbm_total_bytes = reader->next_ms * 1000;
 		record->sample.mbm_local_bytes = reader->next_ms * 500;

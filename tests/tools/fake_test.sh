@@ -460,6 +460,23 @@ lacks out "$escape"
 run 0 "$ctl" rmids --json
 has out '"comm":"web"'
 has out '"container":"cgroup:'
+# What the RMIDs of the others held at the allocation was not read: it is not 0.
+lacks out '"residual_bytes":0'
+checks=$((checks + 2))
+grep -q '"rmid":1,.*"residual_bytes":65536}' "$scratch/out" || fail "no residue"
+[ "$(grep -c '"residual_bytes":null}' "$scratch/out")" -eq 2 ] ||
+	fail "an unknown residue is not null"
+run 0 "$ctl" rmids
+has out "64.0 KiB"
+lacks out "0 B"
+checks=$((checks + 4))
+run 0 "$stat" -i 0.1 -n 1 --by process --json
+grep -q '"pid":1001,.*"residual_bytes":65536,' "$scratch/out" || fail "no residue in JSON"
+grep -q '"pid":1002,.*"occupancy_bytes":1048576,.*"residual_bytes":null,' "$scratch/out" ||
+	fail "an unknown residue is not null"
+run 0 "$stat" -i 0.1 -n 1 --by process --csv
+grep -q ',1001,.*,65536,4194304,4194304,' "$scratch/out" || fail "no residue in CSV"
+grep -q ',1002,.*,,1048576,1048576,' "$scratch/out" || fail "an unknown residue is in CSV"
 run 0 "$ctl" stats
 has out "pending            2"
 # The boxes of counters outside the cores, and why there is none.

@@ -613,6 +613,10 @@ grep '"cgroup_id":1152921504606846977' "$scratch/out" | head -n 1 >"$scratch/fir
 has first '"occupancy_bytes":4194304,'
 has first '"occupancy_partial":true,"occupancy_why":["rmid-overwritten"],"total_bytes":'
 has first '"total_hi":null,"total_partial":true,"total_why":["rmid-overwritten"],'
+has first '"residual_bytes":65536,'
+grep '"name":"resctrl:2"' "$scratch/out" | head -n 1 >"$scratch/first"
+has first '"occupancy_bytes":1048576,'
+has first '"residual_bytes":null,'
 run 0 "$stat" export --ndjson "$none"
 grep '"cgroup_id":1152921504606846977' "$scratch/out" | head -n 1 >"$scratch/first"
 has first '"occupancy_bytes":null,"occupancy_least_bytes":null,"occupancy_most_bytes":null,'

@@ -144,7 +144,7 @@ static void put_values(struct pane *pane, const struct row *row)
 
 	snprintf(line, sizeof(line), "occupancy  %s, least %s, most %s, of it residue at most %s",
 		 bytes_text(a, &row->occupancy), bytes_text(b, &row->least),
-		 bytes_text(c, &row->most), row->occupancy.known ?
+		 bytes_text(c, &row->most), row->residual_known ?
 		 format_bytes(residue, row->residual_bytes) : "-");
 	put(pane, ATTRIBUTE_NONE, line);
 	snprintf(line, sizeof(line), "bandwidth  total %s, local %s",

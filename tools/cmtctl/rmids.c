@@ -15,7 +15,7 @@ static bool emulated(const struct ctl *ctl)
 	return cmt_device_info(ctl->dev)->backend == CMT_BACKEND_EMULATED;
 }
 
-static bool has_residue(const struct ctl *ctl)
+static bool has_occupancy(const struct ctl *ctl)
 {
 	return cmt_device_info(ctl->dev)->events & CMT_F_OCCUPANCY;
 }
@@ -49,7 +49,7 @@ static int print_json(const struct ctl *ctl, const struct row *row,
 		fields_text(&fields, "cgroup_id", NULL);
 	fields_number(&fields, "since_ns", record->ts, NULL);
 	fields_number(&fields, "age_ns", as_of - record->ts, NULL);
-	if (has_residue(ctl))
+	if (record->flags & CMT_F_RESIDUAL)
 		fields_number(&fields, "residual_bytes",
 			      record->owner.residual_bytes, NULL);
 	else
@@ -57,8 +57,8 @@ static int print_json(const struct ctl *ctl, const struct row *row,
 	return fields_end(&fields);
 }
 
-static void print_text(const struct ctl *ctl, const struct row *row,
-		       const struct cmt_record *record, uint64_t as_of)
+static void print_text(const struct row *row, const struct cmt_record *record,
+		       uint64_t as_of)
 {
 	char comm[4 * CMT_COMM_LEN + 1], name[4 * CONTAINER_LABEL_LEN];
 	char label[CONTAINER_LABEL_LEN], residue[FORMAT_LEN] = "-";
@@ -69,7 +69,7 @@ static void print_text(const struct ctl *ctl, const struct row *row,
 		    ESCAPE_ASCII);
 	if (row->pid)
 		snprintf(pid, sizeof(pid), "%u", row->pid);
-	if (has_residue(ctl))
+	if (record->flags & CMT_F_RESIDUAL)
 		format_bytes(residue, record->owner.residual_bytes);
 	printf("%4u %10u %7s %-15s %10.3f %10s %s%s\n", row->rmid,
 	       row->generation, pid, comm,
@@ -96,7 +96,7 @@ static int print_all(const struct ctl *ctl, const struct cmt_snapshot *snapshot,
 
 	if (!ctl->json && emulated(ctl))
 		printf("EMULATED: the cache sizes come from a model, not from hardware\n");
-	if (!ctl->json && !has_residue(ctl))
+	if (!ctl->json && !has_occupancy(ctl))
 		print_unavailable(ctl);
 	if (!ctl->json)
 		printf("%4s %10s %7s %-15s %10s %10s %s\n", "RMID",
@@ -112,7 +112,7 @@ static int print_all(const struct ctl *ctl, const struct cmt_snapshot *snapshot,
 		if (ctl->json)
 			ret = print_json(ctl, &row, record, snapshot->as_of);
 		else
-			print_text(ctl, &row, record, snapshot->as_of);
+			print_text(&row, record, snapshot->as_of);
 	}
 	return ret;
 }

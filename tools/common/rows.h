@@ -65,6 +65,7 @@ struct row {
 	struct measure least, most;	/* bytes, of the interval's time slots */
 	char letter;		/* in the bar of the whole cache; 0: none */
 	uint64_t residual_bytes;
+	bool residual_known;
 	uint64_t age_ns;
 	uint64_t l3_bytes;	/* the value of 100 %; 0: unknown */
 	const struct trail *trail;	/* its last minute; NULL: nothing is kept */

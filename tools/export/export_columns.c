@@ -160,7 +160,7 @@ static struct value get_residual(const struct export_row *e)
 {
 	const struct cmt_usage_occupancy *o = &e->row->occupancy;
 
-	return value_number_if(o->known, o->residual_bytes);
+	return value_number_if(o->residual_known, o->residual_bytes);
 }
 
 static struct value get_age(const struct export_row *e)

@@ -46,7 +46,8 @@ static struct value series_value(const struct writer *w,
 	case SERIES_LAST:
 		return value_whole_if(series->occupancy_known, series->occupancy);
 	case SERIES_RESIDUAL:
-		return value_whole_if(series->occupancy_known, series->residual);
+		return value_whole_if(series->occupancy_known && !series->residual_unknown,
+				series->residual);
 	case SERIES_DEGRADED:
 		return value_whole_if(series->occupancy_known,
 				series->occupancy_degraded);
@@ -343,7 +344,7 @@ const struct metric metrics[] = {
 	  "The most of all milliseconds of the window." },
 	{ "cmt_l3_occupancy_residual_bytes", G, "bytes", emit_series,
 	  SERIES_RESIDUAL,
-	  "Of cmt_l3_occupancy_bytes at most this was there before the container was." },
+	  "Of cmt_l3_occupancy_bytes at most this was there before the container was, if known." },
 	{ "cmt_l3_occupancy_degraded", G, NULL, emit_series, SERIES_DEGRADED,
 	  "1: cmt_l3_occupancy_bytes is a lower bound, or older than the interval." },
 	{ "cmt_memory_bytes", C, "bytes", emit_memory, 0,

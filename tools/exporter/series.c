@@ -179,6 +179,7 @@ static void add_occupancy(struct series_set *set, struct series *series,
 		series->occupancy_known = true;
 		series->occupancy += o->last_bytes;
 		series->residual += o->residual_bytes;
+		series->residual_unknown |= !o->residual_known;
 	}
 	if (!(o->why & CMT_USAGE_WHY_ENDED))
 		series->occupancy_degraded |= !whole;
@@ -303,6 +304,7 @@ static void begin(struct series_set *set)
 		series->occupancy_degraded = false;
 		series->occupancy = 0;
 		series->residual = 0;
+		series->residual_unknown = false;
 		series->rmids = 0;
 		series->pending = 0;
 		parts_begin(&series->parts);

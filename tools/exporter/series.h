@@ -61,6 +61,7 @@ struct series {
 	bool occupancy_degraded;	/* a lower bound, or older than the interval */
 	uint64_t occupancy;	/* bytes */
 	uint64_t residual;
+	bool residual_unknown;	/* of some row with an occupancy */
 	uint32_t rmids;
 	uint32_t pending;
 	uint64_t counts[NR_COUNTS];

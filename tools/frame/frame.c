@@ -56,6 +56,7 @@ static void copy_values(struct row *to, const struct cmt_usage_row *from)
 	};
 	copy_extremes(to, occupancy);
 	to->residual_bytes = occupancy->residual_bytes;
+	to->residual_known = occupancy->residual_known;
 	to->age_ns = occupancy->age_ns;
 	to->total = measure_rate(&from->total);
 	to->local = measure_rate(&from->local);

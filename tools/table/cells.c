@@ -412,7 +412,7 @@ void get_idle_reason(const struct row *row, struct cell *cell)
 
 void get_residual(const struct row *row, struct cell *cell)
 {
-	if (!row->occupancy.known)
+	if (!row->residual_known)
 		return;
 	cell->kind = CELL_BYTES;
 	cell->number = row->residual_bytes;

@@ -131,7 +131,8 @@ static void make_occupancy(struct cmt_usage_occupancy *o)
 		return;
 	o->partial = chance(25);
 	o->last_bytes = amount(40);
-	o->residual_bytes = amount(30);
+	o->residual_known = chance(70);
+	o->residual_bytes = o->residual_known ? amount(30) : 0;
 	o->slots = (uint32_t)(next() % 3);
 	o->least_bytes = amount(30);
 	o->age_ns = chance(50) ? amount(40) : 0;

@@ -362,12 +362,15 @@ START_TEST(test_board_has_a_detail_pane)
 	draw(80, 40, false);
 	assert_has("docker:web\n");
 	assert_has("cgroup     /a\n");
-	assert_has("occupancy  4.0 MiB, least 1.0 MiB, most 16.0 MiB");
+	assert_has("occupancy  4.0 MiB, least 1.0 MiB, most 16.0 MiB, of it residue at most -\n");
 	assert_has("bandwidth  total 1.5 GB/s, local 123.5 MB/s");
 	assert_has("CPU 50.00 %, WAIT 12.50 %, IPC 1.25, MPKI 0.00");
 	assert_has("the highest is 16.0 MiB");
 	assert_has("42 nginx");
 	assert_lacks("incomplete");
+	rows[0].residual_known = rows[1].residual_known = rows[2].residual_known = true;
+	draw(80, 40, false);
+	assert_has("of it residue at most 0 B\n");
 	rows[0].why = rows[1].why = rows[2].why = CMT_USAGE_WHY_OVERWRITTEN;
 	draw(80, 40, false);
 	assert_has("incomplete: an RMID of another program counts some of it\n");

@@ -114,13 +114,15 @@ static const struct series *find_series(const char *labels)
 	return NULL;
 }
 
-#define ONE "id=\"/c1\",container=\"c1\""
+#define LABELS_OF(name) "id=\"/" name "\",container=\"" name "\""
+#define ONE LABELS_OF("c1")
 
 START_TEST(test_values)
 {
 	begin(10, 3);
 	new_frame();
-	add_row(1, 100, 7)->occupancy.residual_bytes = 3;
+	add_row(1, 100, 7)->occupancy.residual_known = true;
+	rows[0].occupancy.residual_bytes = 3;
 	rows[0].occupancy.least_bytes = 50;
 	rows[0].occupancy.most_bytes = 900;
 	end_frame();
@@ -134,6 +136,30 @@ START_TEST(test_values)
 	ck_assert(has("\ncmt_container_rmids{" ONE "} 1\n"));
 	ck_assert(!has("cmt_cycles_total{"));
 	ck_assert(!has("cmt_l3_domain_size_bytes 0"));
+	finish();
+}
+END_TEST
+
+/* One unknown residue makes the sum of several rows no upper bound, until all are known. */
+START_TEST(test_residue)
+{
+	begin(10, 3);
+	new_frame();
+	add_row(1, 100, 7);
+	add_row(2, 100, 7)->occupancy.residual_known = true;
+	add_row(2, 20, 7);
+	add_row(3, 0, 0)->occupancy.known = false;
+	add_row(3, 100, 0)->occupancy.residual_known = true;
+	end_frame();
+	ck_assert(has("\ncmt_l3_occupancy_bytes{" ONE "} 100\n"));
+	ck_assert(!has("cmt_l3_occupancy_residual_bytes{" ONE));
+	ck_assert(has("cmt_l3_occupancy_bytes{" LABELS_OF("c2") "} 120\n"));
+	ck_assert(!has("cmt_l3_occupancy_residual_bytes{" LABELS_OF("c2")));
+	ck_assert(has("cmt_l3_occupancy_residual_bytes{" LABELS_OF("c3") "} 0\n"));
+	new_frame();
+	add_row(1, 100, 7)->occupancy.residual_known = true;
+	end_frame();
+	ck_assert(has("cmt_l3_occupancy_residual_bytes{" ONE "} 0\n"));
 	finish();
 }
 END_TEST
@@ -1294,6 +1320,7 @@ int main(void)
 	Suite *suite = suite_create("exporter");
 
 	UNIT_CASE(suite, test_values);
+	UNIT_CASE(suite, test_residue);
 	UNIT_CASE(suite, test_unknown);
 	UNIT_CASE(suite, test_degraded);
 	UNIT_CASE(suite, test_overwritten);

@@ -239,6 +239,7 @@ static void prepare_numbers(enum view by, bool counted)
 	rows[0].occupancy.value = 512 << 10;
 	rows[0].total.value = 500e3;
 	rows[0].local = (struct measure){ true, true, 123456789 };
+	rows[0].residual_known = true;
 	rows[0].residual_bytes = 1023;
 	rows[1].pid = 4194304;
 	strcpy(rows[1].comm, "a-long-command");
@@ -246,6 +247,7 @@ static void prepare_numbers(enum view by, bool counted)
 	rows[1].total = (struct measure){ true, true, 9.9e9 };
 	rows[1].l3_bytes = 32 << 20;
 	rows[1].why = CMT_USAGE_WHY_OVERWRITTEN;
+	rows[1].residual_known = true;
 	rows[1].residual_bytes = 3ULL << 29;
 	rows[0].cpu_share.known = counted;
 	rows[0].ipc.known = counted;
@@ -880,6 +882,9 @@ END_TEST
 START_TEST(test_view_csv_values)
 {
 	prepare();
+	print_csv();
+	assert_has("8000,4000,,,,,,524288,2097152,17,true,");
+	rows[0].residual_known = true;
 	print_csv();
 	assert_has(",\"/system.slice/x,\"\"y\"\"\\x0a\",");
 	assert_has(",1048576,3.125,12345678,,250.000,,0.500,,2500000000,"
