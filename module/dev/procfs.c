@@ -47,9 +47,12 @@ static void rmid_show(struct seq_file *m, const struct cmt_record *r)
 	char comm[CMT_COMM_LEN + 1] = { };
 
 	memcpy(comm, r->owner.comm, CMT_COMM_LEN);
-	seq_printf(m, "%u %u %s %u %llu %llu %llu ", r->rmid, r->generation,
-		   kind_name(r->flags), r->tgid, r->owner.cgroup_id, r->ts,
-		   r->owner.residual_bytes);
+	seq_printf(m, "%u %u %s %u %llu %llu ", r->rmid, r->generation,
+		   kind_name(r->flags), r->tgid, r->owner.cgroup_id, r->ts);
+	if (r->flags & CMT_F_RESIDUAL)
+		seq_printf(m, "%llu ", r->owner.residual_bytes);
+	else
+		seq_puts(m, "- ");
 	seq_escape_str(m, comm, COMM_ESCAPES, COMM_ESCAPED);
 	seq_putc(m, '\n');
 }
@@ -72,6 +75,8 @@ static int rmids_show(struct seq_file *m, void *unused)
 	}
 
 	seq_printf(m, "# as_of_ns %llu\n", as_of);
+	if (cmt_caps.record_flags & CMT_F_EMULATED)
+		seq_puts(m, "# EMULATED: residual_bytes is of a model, not of hardware\n");
 	/* id: the process, or the CPU; of resctrl's a member; 0 for other kinds */
 	seq_puts(m, "# rmid generation kind id cgroup_id since_ns residual_bytes comm\n");
 	for (i = 0; i < count; i++)

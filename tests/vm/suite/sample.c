@@ -275,6 +275,19 @@ static const char *kind_name(const struct cmt_record *r)
 	return r->flags & CMT_F_OWNER_OVERFLOW ? "overflow" : "process";
 }
 
+/* The line of an owner in /proc/cmt/rmids, up to the name */
+static void proc_line(char *line, size_t size, const struct cmt_record *r)
+{
+	char residue[24] = "-";
+
+	if (r->flags & CMT_F_RESIDUAL)
+		snprintf(residue, sizeof(residue), "%llu",
+			 (unsigned long long)r->owner.residual_bytes);
+	snprintf(line, size, "\n%u %u %s %u %llu %llu %s ", r->rmid, r->generation,
+		 kind_name(r), r->tgid, (unsigned long long)r->owner.cgroup_id,
+		 (unsigned long long)r->ts, residue);
+}
+
 static void proc_agrees(void)
 {
 	static struct snapshot snapshot;
@@ -282,7 +295,7 @@ static void proc_agrees(void)
 	struct cmt_stats s;
 	struct dev dev;
 	uint32_t i;
-	char line[64];
+	char line[160];
 	pid_t pid;
 
 	/* U+009B, which a terminal takes for the begin of a control sequence */
@@ -292,13 +305,14 @@ static void proc_agrees(void)
 	read_file("/proc/cmt/rmids", text, sizeof(text));
 	CHECK(text[0] == '#', "/proc/cmt/rmids is empty");
 	for (i = 0; i < snapshot.count; i++) {
-		const struct cmt_record *r = &snapshot.records[i];
-
-		snprintf(line, sizeof(line), "\n%u %u %s %u ", r->rmid,
-			 r->generation, kind_name(r), r->tgid);
+		proc_line(line, sizeof(line), &snapshot.records[i]);
 		CHECK(strstr(text, line), "/proc/cmt/rmids: not there:%s",
 		      line);
 	}
+	/* nothing is read */
+	CHECK(strstr(text, " - odd "), "/proc/cmt/rmids: an unknown residue is a number");
+	CHECK(!strstr(text, "\n# EMULATED: ") == (dev.info.backend != CMT_BACKEND_EMULATED),
+	      "/proc/cmt/rmids: what a model says is not told from what is measured");
 	CHECK(strstr(text, " odd \\xc2\\x9bm\\x0a\\x5c\n"),
 	      "/proc/cmt/rmids: a name is not escaped");
 	reap(pid, SIGKILL);
