@@ -423,9 +423,10 @@ static void row_put(struct cmt_usage_row *to, const struct cmt_usage_frame *fram
 	to->container = NULL;
 	if (!to->occupancy.known) {
 		to->occupancy.last_bytes = UINT64_MAX;
-		to->occupancy.residual_bytes = UINT64_MAX;
 		to->occupancy.age_ns = UINT64_MAX;
 	}
+	if (!to->occupancy.residual_known)
+		to->occupancy.residual_bytes = UINT64_MAX;
 	/* slots first: an owner that ended may have held 0 in all of them */
 	if (!to->occupancy.slots && !to->occupancy.known && !to->occupancy.most_bytes)
 		to->occupancy.most_bytes = UINT64_MAX;

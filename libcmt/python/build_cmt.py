@@ -349,6 +349,7 @@ struct cmt_owner {
 	char comm[...];
 	_Bool service;
 	_Bool sole;
+	_Bool residual_known;
 	uint32_t group_tid;
 	uint32_t group_cpu;
 	...;
@@ -435,6 +436,7 @@ struct cmt_usage_opts {
 struct cmt_usage_occupancy {
 	_Bool known;
 	_Bool partial;
+	_Bool residual_known;
 	uint32_t why;
 	uint64_t last_bytes;
 	uint64_t least_bytes;

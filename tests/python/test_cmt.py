@@ -177,7 +177,8 @@ class DeviceTest(FakeCase):
 
     def test_snapshot(self):
         FAKE.test_existing(U64(T0 - 9), 3, 30, 0)
-        FAKE.test_existing(U64(T0 - 8), 4, 40, int(cmt.Flag.OWNER_CGROUP | cmt.Flag.ATTACHED))
+        FAKE.test_existing(U64(T0 - 8), 4, 40, int(cmt.Flag.OWNER_CGROUP | cmt.Flag.ATTACHED |
+                                                   cmt.Flag.RESIDUAL))
         FAKE.test_existing(U64(T0 - 7), 5, 50, int(cmt.Flag.OWNER_CPU))
         FAKE.test_existing(U64(T0 - 6), 6, 60, int(cmt.Flag.OWNER_OVERFLOW))
         FAKE.test_existing(U64(T0 - 5), 7, 70, int(cmt.Flag.OWNER_RESCTRL))
@@ -192,8 +193,9 @@ class DeviceTest(FakeCase):
         self.assertEqual(process, cmt.Owner(
             kind=cmt.OwnerKind.PROCESS, rmid=3, generation=30, since_ns=T0 - 9,
             until_ns=None, pid=1003, cpu=None, cgroup_id=7003,
-            residual_bytes=0, attached=False, comm="name"))
+            residual_bytes=None, attached=False, comm="name"))
         self.assertEqual((cgroup.kind, cgroup.attached), (cmt.OwnerKind.CGROUP, True))
+        self.assertEqual(cgroup.residual_bytes, 0)
         self.assertEqual((cgroup.pid, cgroup.cgroup_id), (None, 7004))
         self.assertEqual((cpu.kind, cpu.cpu, cpu.pid), (cmt.OwnerKind.CPU, 1005, None))
         self.assertEqual(overflow.kind, cmt.OwnerKind.OVERFLOW)
@@ -212,7 +214,7 @@ class DeviceTest(FakeCase):
         self.assertEqual((owner.service, unit.service), (False, True))
         self.assertEqual((owner.since_ns, owner.rmid, owner.pid), (T0 - 5, 9, 1009))
         self.assertIs(owner.why, cmt.Why.RECLAIMED)
-        self.assertEqual(owner.residual_bytes, 0)
+        self.assertIsNone(owner.residual_bytes)
 
     def test_interval(self):
         device = self.open(control=True)
@@ -955,6 +957,18 @@ class UsageTest(FakeCase):
         for name in ("total_rate", "total_lo", "total_hi", "local_rate"):
             self.assertTrue(math.isnan(columns[name]), name)
         self.assertIs(columns["occupancy_known"], False)
+
+    def test_residue_not_known(self):
+        """The RMID was not read when its owner got it."""
+        usage = self.usage(by=cmt.By.PROCESS)
+        self.milliseconds(0, 7, VALUES & ~cmt.Flag.RESIDUAL)
+        frame = usage.next()
+        row = self.row(frame, pid=1001)
+        self.assertTrue(row.occupancy.known)
+        self.assertGreater(row.occupancy.last_bytes, 0)
+        self.assertIsNone(row.occupancy.residual_bytes)
+        at = frame.columns.pid.tolist().index(1001)
+        self.assertEqual(frame.columns.residual_bytes[at], -1)
 
     def test_most_of_an_owner_that_ended(self):
         """It held nothing, which was measured."""

@@ -191,7 +191,8 @@ class Owner:
     pid: int | None  #: of a process
     cpu: int | None  #: of a CPU
     cgroup_id: int  #: cgroup v2 inode number; 0: none
-    residual_bytes: int  #: cache that the RMID held when it was handed out
+    residual_bytes: int | None  #: cache that the RMID held when it was handed out; None: not
+    #: read then
     attached: bool
     comm: str  #: the process's name; bytes that are not UTF-8 are escaped
     why: Why | None = None  #: why the owner is pending; None: it is not
@@ -215,7 +216,7 @@ def make_owner(owner: Any) -> Owner | None:
         pid=owner.tgid if kind == OwnerKind.PROCESS else None,
         cpu=owner.cpu if kind == OwnerKind.CPU else None,
         cgroup_id=owner.cgroup_id,
-        residual_bytes=owner.residual_bytes,
+        residual_bytes=owner.residual_bytes if owner.residual_known else None,
         attached=bool(owner.attached),
         comm=text(owner.comm),
         why=Why(owner.why) if owner.why else None,

@@ -28,7 +28,8 @@ class Occupancy:
     least_bytes: int | None  #: of the slots; None: slots is 0
     mean_bytes: int | None  #: likewise
     most_bytes: int | None  #: of all time slots, also of an owner that has ended
-    residual_bytes: int | None  #: of last_bytes, left by owners before, at most
+    residual_bytes: int | None  #: of last_bytes, left by owners before, at most; None, without
+    #: a reason: some RMID in the row was not read when its owner got it
     age_ns: int | None  #: of the oldest part, if older than the last slot; else 0
     slots: int  #: time slots in which all was known, which least and mean are of
 
@@ -495,7 +496,7 @@ def _make_occupancy(raw: Any) -> Occupancy:
         known, raw.partial, UsageWhy(raw.why), _known(known, raw.last_bytes),
         _known(slots > 0, raw.least_bytes), _known(slots > 0, raw.mean_bytes),
         _known(raw.most_bytes != _UNKNOWN, raw.most_bytes),
-        _known(known, raw.residual_bytes), _known(known, raw.age_ns), slots)
+        _known(raw.residual_known, raw.residual_bytes), _known(known, raw.age_ns), slots)
 
 
 def _make_rate(raw: Any) -> Rate:
