@@ -224,6 +224,23 @@ readme_length()
 	[ "$(wc -l <README.md)" -le 120 ]
 }
 
+# The words of screens, of --why and of the architecture: a reader looks them up.
+glossary()
+{
+	local term rc=0
+
+	grep -oE '^\| [^|]+ \|' docs/glossary.md | tr -d '|' | tr ',' '\n' |
+		sed 's/^ *//; s/ *$//' >"$tmp/terms"
+	for term in slowdown incident victim neighbour suspect culprit verdict waiting \
+		throttled stolen owner reader interval frame slot holding "hot RMID" \
+		"overflow RMID" unattributed attached held box room lab; do
+		grep -qxF -- "$term" "$tmp/terms" && continue
+		echo "not in docs/glossary.md: $term"
+		rc=1
+	done
+	return $rc
+}
+
 # lintian's limit, which the part deb finds only when all is built
 line_lengths()
 {
@@ -245,6 +262,7 @@ check "the status of decisions" statuses
 check "the screen of the pages and its picture" screen
 check "the picture of the report is of these sources" report_picture
 check "README has at most 120 lines" readme_length
+check "the glossary has the words of the headline" glossary
 check "no line is longer than 512 characters" line_lengths
 check "the Kubernetes manifest" /usr/bin/python3 tests/docs/manifest.py \
 	docs/examples/cmt-agent-daemonset.yaml
