@@ -184,7 +184,7 @@ static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint
 	const struct culprit_waits *waits = &culprit->waits;
 	const struct culprit_wait *wait = &owner->wait;
 	struct cmt_culprit_verdict verdict = {
-		.kind = CMT_CULPRIT_STARVED, .ts_ns = end_ns, .confidence = 1,
+		.kind = CMT_CULPRIT_WAIT, .ts_ns = end_ns, .confidence = 1,
 		.flags = wait->flags, .waited_ns = wait->waited_ns,
 	};
 

@@ -176,7 +176,7 @@ run 0 env CMT_FAKE=container,waits,software "$stat" --why --no-counters --json -
 has out '{"record":"why","learning_ms":null,'
 has out '"cache_reason":"made up \u001b[31m","wait_reason":null,'
 grep '"record":"verdict".*"id":1152921504606846978,"cgroup":null,"cgroup_hex":null,"domain":' "$scratch/out" | head -n 1 >"$scratch/first"
-has first '"kind":"starved",'
+has first '"kind":"wait",'
 has first '"confidence":1.000,'
 has first '"lost_bytes":null,"occupancy_bytes":null,'
 has first '"cpu_share":0.667,"waited_ns":'

@@ -44,7 +44,7 @@ const char *culprit_kind_name(enum cmt_culprit_kind kind)
 		[CMT_CULPRIT_CACHE] = "cache",
 		[CMT_CULPRIT_BANDWIDTH] = "bandwidth",
 		[CMT_CULPRIT_THROTTLED] = "throttled",
-		[CMT_CULPRIT_STARVED] = "starved",
+		[CMT_CULPRIT_WAIT] = "wait",
 		[CMT_CULPRIT_STOLEN] = "stolen",
 	};
 

@@ -145,7 +145,7 @@ void mark_text(char *buf, size_t size, const struct mark *mark, bool suspected)
 			 mark->suspect[0] ? " " : "", mark->suspect);
 	else if (mark->verdict.kind == CMT_CULPRIT_CACHE)
 		snprintf(buf, size, "took cache of %s", mark->victim);
-	else if (mark->verdict.kind == CMT_CULPRIT_STARVED)
+	else if (mark->verdict.kind == CMT_CULPRIT_WAIT)
 		snprintf(buf, size, "uses the CPU that %s waits for", mark->victim);
 	else
 		snprintf(buf, size, "uses the memory bandwidth that %s waits for", mark->victim);

@@ -163,7 +163,7 @@ static void add_suspects(struct filling *to,
 	for (uint32_t i = 0; !err && i < verdict->nr_suspects; i++) {
 		struct filling one = suspect(&verdict->suspects[i],
 					     &names->suspects[i],
-					     verdict->kind == CMT_CULPRIT_STARVED);
+					     verdict->kind == CMT_CULPRIT_WAIT);
 
 		err = push(array, &one);
 	}
@@ -184,7 +184,7 @@ static void add_pace(struct filling *to,
 
 static void add_waits(struct filling *to, const struct cmt_culprit_verdict *verdict)
 {
-	bool waits = verdict->kind == CMT_CULPRIT_STARVED;
+	bool waits = verdict->kind == CMT_CULPRIT_WAIT;
 
 	add_number_if(to, "waited_ns", verdict->waited_ns, waits);
 	add_number_if(to, "waited_self_ns", verdict->waited_self_ns, waits);

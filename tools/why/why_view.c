@@ -91,7 +91,7 @@ const char *why_what(const struct cmt_culprit_verdict *verdict)
 		return "waits for memory bandwidth, used by";
 	case CMT_CULPRIT_THROTTLED:
 		return "is throttled by its own quota";
-	case CMT_CULPRIT_STARVED:
+	case CMT_CULPRIT_WAIT:
 		return waits_what(verdict);
 	case CMT_CULPRIT_STOLEN:
 		return "loses CPU time to the hypervisor (steal)";
@@ -106,7 +106,7 @@ const char *why_sure(char buf[WHY_SURE_LEN],
 	const char *counted = verdict->flags & CMT_CULPRIT_COUNTED ?
 			      "counters confirm" : "no counters";
 
-	if (verdict->kind == CMT_CULPRIT_STARVED)
+	if (verdict->kind == CMT_CULPRIT_WAIT)
 		snprintf(buf, WHY_SURE_LEN, "%.0f %% of the time in which it could run",
 			 100 * verdict->cpu_share);
 	else if (!isnan(verdict->cpu_share))
@@ -220,7 +220,7 @@ int why_view_verdict(FILE *out, const struct why_state *state,
 	fprintf(out, " (%s)\n", why_sure(sure, verdict));
 	put_onset(out, verdict);
 	put_outside(out, verdict, names);
-	if (verdict->kind == CMT_CULPRIT_STARVED)
+	if (verdict->kind == CMT_CULPRIT_WAIT)
 		put_waits(out, verdict, names);
 	else
 		put_losses(out, verdict, names);

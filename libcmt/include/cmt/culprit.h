@@ -166,7 +166,7 @@ enum cmt_culprit_kind {
 	CMT_CULPRIT_CACHE,	/**< the victim lost cache to suspects */
 	CMT_CULPRIT_BANDWIDTH,	/**< other owners saturate the memory */
 	CMT_CULPRIT_THROTTLED,	/**< the victim's quota is used up; no suspect */
-	CMT_CULPRIT_STARVED,	/**< the victim's tasks wait for CPUs.  Suspects are
+	CMT_CULPRIT_WAIT,	/**< the victim's tasks wait for CPUs.  Suspects are
 				 *   other owners that ran there; none: its own tasks
 				 *   did, or that is not known
 				 */
@@ -177,7 +177,7 @@ enum cmt_culprit_kind {
 struct cmt_culprit_suspect {
 	uint64_t id;
 	double share;		/**< share in what all suspects took, 0..1; of
-				 *   CMT_CULPRIT_STARVED in waited_ns
+				 *   CMT_CULPRIT_WAIT in waited_ns
 				 */
 	uint64_t taken_bytes;	/**< of the victim's cache; an estimate */
 	uint64_t occupancy_bytes;	/**< now */
@@ -198,7 +198,7 @@ struct cmt_culprit_suspect {
 #define CMT_CULPRIT_PARTIAL	(1U << 2) /**< waited_ns is a lower bound: some of the
 					   *   second is not known
 					   */
-#define CMT_CULPRIT_QUOTA	(1U << 3) /**< of CMT_CULPRIT_STARVED: a task was out of
+#define CMT_CULPRIT_QUOTA	(1U << 3) /**< of CMT_CULPRIT_WAIT: a task was out of
 					   *   its quota, too, which is not in waited_ns
 					   */
 
@@ -211,12 +211,12 @@ struct cmt_culprit_verdict {
 	uint32_t nr_suspects;	/**< the first one is the culprit */
 	uint64_t ts_ns;		/**< end of the last slot that the verdict is made of */
 	uint64_t since_ns;	/**< begin of the interference, as far as is known; of
-				 *   CMT_CULPRIT_STARVED the first of the seconds, one
+				 *   CMT_CULPRIT_WAIT the first of the seconds, one
 				 *   after another, in which the victim waits
 				 */
 	double confidence;	/**< 0..1: the share of such verdicts that is right in
 				 *   the simulation of docs/slowdown.md.  1 for
-				 *   CMT_CULPRIT_THROTTLED and _STARVED, which the
+				 *   CMT_CULPRIT_THROTTLED and _WAIT, which the
 				 *   kernel reports.  NAN: not known, always for
 				 *   CMT_CULPRIT_STOLEN
 				 */
@@ -229,12 +229,12 @@ struct cmt_culprit_verdict {
 	double mpki;		/**< misses per 1,000 instructions; NAN: not known */
 	double mpki_before;	/**< the median before; NAN: not known */
 	double cpu_share;	/**< share of the time in which the victim was kept
-				 *   from running; of CMT_CULPRIT_STARVED that of the
+				 *   from running; of CMT_CULPRIT_WAIT that of the
 				 *   time in which its tasks could run.  NAN for kinds
 				 *   of cache and memory
 				 */
 	struct cmt_culprit_suspect suspects[CMT_CULPRIT_SUSPECTS];
-	/* Of CMT_CULPRIT_STARVED; else 0.  Occupancies are not known then. */
+	/* Of CMT_CULPRIT_WAIT; else 0.  Occupancies are not known then. */
 	uint64_t waited_ns;	/**< by the victim's tasks, in the last second */
 	uint64_t waited_self_ns;	/**< of this, while other tasks of the victim ran */
 	uint64_t waited_unknown_ns;	/**< of this, while it is not known who ran */
@@ -449,7 +449,7 @@ struct cmt_usage_row;
  * a TICK is ignored.  A frame that cmt_usage_flush() ended must not be added.
  * CMT_USAGE_BRIEF is made for this: owners that did not run cost nothing.  With
  * CMT_USAGE_WAITS, and CMT_F_WAITED in the counters of the usage, there are verdicts of
- * CMT_CULPRIT_STARVED, at the end of a second; also where a device reads nothing.
+ * CMT_CULPRIT_WAIT, at the end of a second; also where a device reads nothing.
  *
  * Returns as cmt_culprit_add().
  */

@@ -81,7 +81,7 @@ static const struct cmt_culprit_verdict *verdict(void)
 	const struct cmt_culprit_verdict *v;
 
 	ck_assert_int_eq(cmt_culprit_next(culprit, &v), 1);
-	ck_assert_int_eq(v->kind, CMT_CULPRIT_STARVED);
+	ck_assert_int_eq(v->kind, CMT_CULPRIT_WAIT);
 	ck_assert(v->confidence == 1 && isnan(v->cpi));
 	return v;
 }
@@ -522,13 +522,13 @@ static struct cmt_slowdown by_cache(void)
 	ck_abort_msg("not in the list of %d", n);
 }
 
-static void next_starved(uint64_t since_ns)
+static void next_wait(uint64_t since_ns)
 {
 	const struct cmt_culprit_verdict *v;
 
 	do {
 		ck_assert_int_eq(cmt_culprit_next(culprit, &v), 1);
-	} while (v->kind != CMT_CULPRIT_STARVED || v->id != WEB);
+	} while (v->kind != CMT_CULPRIT_WAIT || v->id != WEB);
 	ck_assert_uint_eq(v->since_ns, since_ns);
 }
 
@@ -541,8 +541,8 @@ START_TEST(test_no_longer_accounted)
 	share_cache();
 	spin_by_turns();
 	run(2000);
-	next_starved(1000 * MS);
-	next_starved(1000 * MS);
+	next_wait(1000 * MS);
+	next_wait(1000 * MS);
 	before = by_cache();
 	ck_assert_double_eq_tol(before.cpus, 1, 1e-3);
 	frame.counters = 0;
@@ -555,7 +555,7 @@ START_TEST(test_no_longer_accounted)
 	frame.counters = CMT_F_WAITED;
 	rows[0].counters.values |= CMT_F_WAITED;
 	run(1000);
-	next_starved(since_ns);
+	next_wait(since_ns);
 }
 END_TEST
 

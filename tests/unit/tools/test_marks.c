@@ -62,7 +62,7 @@ START_TEST(test_roles)
 	ck_assert_str_eq(note_of(3, 12 * SECOND), "");
 	say(2, 3, 12 * SECOND);
 	ck_assert_str_eq(note_of(2, 12 * SECOND), "lost cache to docker:3");
-	say_kind(CMT_CULPRIT_STARVED, 4, 5, 12 * SECOND);
+	say_kind(CMT_CULPRIT_WAIT, 4, 5, 12 * SECOND);
 	ck_assert_str_eq(note_of(4, 12 * SECOND), "waits for a CPU, used by docker:5");
 	ck_assert_str_eq(note_of(5, 12 * SECOND), "uses the CPU that docker:4 waits for");
 }

@@ -110,7 +110,7 @@ END_TEST
 /* Who has the CPU; its own tasks are nobody else. */
 START_TEST(test_waits)
 {
-	prepare(CMT_CULPRIT_STARVED);
+	prepare(CMT_CULPRIT_WAIT);
 	verdict.confidence = 1;
 	verdict.cpu_share = 0.5;
 	verdict.since_ns = 0;
