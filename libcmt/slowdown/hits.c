@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How an owner's hits grow with what it holds: as a power of it, whose exponent is seen in
- * how its slots differ.  Accesses without order have 1, a small hot part has less, a loop has
- * more: it hits little before all of it is in the cache.
+ * How the hits of an owner grow with the cache that it holds: as a power, whose exponent is
+ * estimated from how the slots of the owner differ.  Accesses in random order have the exponent
+ * 1, a working set with a small hot part has less.  A loop has more: it hits little until all of
+ * it is in the cache.
  */
 #include "slowdown.h"
 
 #define SLOTS_LEAST	20
-/* Owners whose exponent is not seen: accesses without order, */
+/* The usual exponent, that of accesses in random order */
 #define STEEP_USUAL	1.0
 /*
- * but most that hit little are loops.  Where lines are replaced at random, the exponent of a
- * loop is the logarithm of its hits; this much of it lies between both.
+ * Most owners that hit little are loops.  Where lines are replaced at random, the exponent of a
+ * loop is minus the logarithm of its share of hits.  The usual exponent is this part of it, if
+ * that is more than STEEP_USUAL.
  */
 #define STEEP_LOOPS	0.8
+/* The standard deviation of exponents around the usual one */
 #define STEEP_SPREAD	0.6
 #define STEEP_LEAST	0.05
 #define STEEP_MOST	8.0
 /*
- * Where no occupancy is known: what presses on the cache changes, and the hits of a loop then
- * differ more from slot to slot.  The exponent by their deviation, as a part of their mean.
+ * Where no occupancy is known, the exponent is EVEN + UNEVEN * d.  d is the standard deviation
+ * of hits from slot to slot, as a part of their mean: the pressure on the cache changes, and the
+ * hits of a loop then change most.
  */
 #define STEEP_EVEN	0.6
 #define STEEP_UNEVEN	2.0
-/* No hits are a power exactly. */
+/* Hits are not exactly a power: the least variance of an estimated exponent */
 #define MODEL_VARIANCE	0.02
 /* Occupancies are read in steps of about 64 KiB: the variance of that, KiB^2 */
 #define STEP_VARIANCE	(64.0 * 64.0 / 12)
-/* A share of hits below is noise of the counters */
-#define HITS_LEAST	0.003
-#define HITS_TRACE	0.001	/* what grows to the hits of another phase is not 0 */
-#define HITS_MOST	0.985	/* of an owner that has all the cache it can use, */
-#define MISSES_LEFT	0.4	/* or that has nearly all now: a part of what it misses */
-#define HITS_ALL	0.9999
-#define WAITS_MOST	0.95
-/* What is held is looked at in such steps, up to more than lines can stay for */
+#define HITS_LEAST	0.003	/* a smaller share of hits is noise of the counters */
+#define HITS_TRACE	0.001	/* least share of hits that can grow by a power */
+#define HITS_MOST	0.985	/* share of hits of an owner with all the cache it can use */
+#define MISSES_LEFT	0.4	/* part of its misses that an owner keeps then which hits HITS_MOST now */
+#define HITS_ALL	0.9999	/* greatest share of hits that is computed with */
+#define WAITS_MOST	0.95	/* greatest slowdown_need.waits */
+/* Amounts in a table grow by this factor, up to 2^14: more than the last pressure leads to */
 #define TIMES_STEP	1.189207115002721
 #define TABLE		56
 
@@ -75,15 +78,15 @@ static double clamp(double value, double least, double most)
 
 double slowdown_logarithm(double x)
 {
-	double whole = 0, z, zz;
+	double sum = 0, z, zz;
 
 	while (x > 2) {
-		whole += ln2;
+		sum += ln2;
 		x /= 2;
 	}
 	z = (x - 1) / (x + 1);
 	zz = z * z;
-	return whole + 2 * z * (1 + zz * (1.0 / 3 + zz * (1.0 / 5 + zz * (1.0 / 7 + zz / 9))));
+	return sum + 2 * z * (1 + zz * (1.0 / 3 + zz * (1.0 / 5 + zz * (1.0 / 7 + zz / 9))));
 }
 
 /* @x >= 1 to the @exponent >= 0 */
@@ -92,7 +95,7 @@ static double power(double x, double exponent)
 	return 1 / slowdown_kept(exponent * slowdown_logarithm(x));
 }
 
-/* The exponent of an owner that hits @hits, if nothing else is known */
+/* The exponent of an owner with the share of hits @hits, if nothing else is known */
 static double usual_steep(double hits)
 {
 	double steep = STEEP_LOOPS * slowdown_logarithm(1 / clamp(hits, HITS_LEAST, 1));
@@ -105,7 +108,7 @@ static double root(double x)
 	return x < 1 ? slowdown_kept(slowdown_logarithm(1 / x) / 2) : power(x, 0.5);
 }
 
-/* By the variance of hits, as a part of the square of their mean */
+/* The exponent without occupancies.  @variance: of hits, as a part of the square of their mean */
 static double uneven_steep(double variance)
 {
 	double deviation = variance > 0 ? root(variance) : 0;
@@ -113,7 +116,7 @@ static double uneven_steep(double variance)
 	return clamp(STEEP_EVEN + STEEP_UNEVEN * deviation, STEEP_LEAST, STEEP_MOST);
 }
 
-/* Least squares of hits over what is held, both as parts of their means */
+/* Least squares of hits over the cache that is held, both as parts of their means */
 double slowdown_steep(const struct slowdown_owner *owner)
 {
 	const struct slowdown_curve *c = &owner->curve;
@@ -158,7 +161,7 @@ struct slowdown_need slowdown_need(double misses, double references, double wait
 	return need;
 }
 
-/* What grows with what is held */
+/* The share of hits that grows by the power */
 static double grows_from(const struct slowdown_need *need)
 {
 	return need->hits > HITS_TRACE ? need->hits : HITS_TRACE;
@@ -176,7 +179,7 @@ void slowdown_need_see(struct slowdown_need *need, double hits, double times)
 		need->most = hits;
 }
 
-/* One that only streams hits no more in a larger cache. */
+/* Would the owner hit more with more cache?  An owner that only streams would not. */
 static bool is_helped(const struct slowdown_need *need)
 {
 	return need->hits >= HITS_LEAST || need->seen > 0;
@@ -198,7 +201,7 @@ double slowdown_hits(const struct slowdown_need *need, double times)
 	return hits < need->most ? hits : need->most;
 }
 
-/* As much as it can use, in times of what it holds */
+/* The cache at which the owner has its greatest share of hits, as a multiple of now */
 static double times_most(const struct slowdown_need *need)
 {
 	if (need->seen > 0)
@@ -207,12 +210,13 @@ static double times_most(const struct slowdown_need *need)
 }
 
 /*
- * An owner holds what it brings in for as long as that stays.  Lines that hit stay longer:
- * by how much is between the square root of the share of misses and that share for the
- * policies that caches have, and is taken as its power of two thirds.  An owner that misses
- * less runs faster, and brings in more.
- * Returns the inverse of the cube of the time for which lines stay where it holds @times as
- * much.
+ * How fast lines must leave the cache for the owner to hold @times as much as now: the inverse
+ * of the cube of the time for which lines stay, as a multiple of now.
+ *
+ * An owner holds the lines that it brings in, for the time that lines stay.  Lines that hit stay
+ * longer: by a factor between the square root of the share of misses and that share, for the
+ * replacement policies of caches; the power of two thirds is used.  An owner that misses less
+ * runs faster, and brings in more lines.
  */
 static double leaves(const struct slowdown_need *need, double times)
 {
@@ -222,15 +226,15 @@ static double leaves(const struct slowdown_need *need, double times)
 	return misses * misses / (held * held * held);
 }
 
-/* Amounts that an owner may hold, in steps, and how fast lines leave with them */
+/* Amounts that an owner may hold, in steps, and leaves() of each */
 struct table {
 	uint32_t nr;
 	double times[TABLE], leaves[TABLE];
 };
 
 /*
- * Where an owner gains by holding more, two amounts may belong to one time.  It is taken to
- * reach the greater one.
+ * An owner may gain so much by holding more that several amounts have the same leaves().  The
+ * greatest of them is used: the loop at the end makes leaves fall over the table.
  */
 static void fill_table(const struct slowdown_need *need, struct table *table)
 {
@@ -249,7 +253,10 @@ static void fill_table(const struct slowdown_need *need, struct table *table)
 			table->leaves[i - 1] = table->leaves[i];
 }
 
-/* The amount with which lines leave so fast; *@at: where to look from, and where that was */
+/*
+ * The amount at which leaves() is @leaves.  *@at: the entry to begin the search with, and the one
+ * where it ended, for the next call with a smaller @leaves
+ */
 static double times_at(const struct table *table, double leaves, uint32_t *at)
 {
 	uint32_t i = *at;

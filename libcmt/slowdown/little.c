@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Who ran too little to tell.  A few milliseconds of a second are one phase of a program, often
- * that in which it wakes up with cold caches; and what a miss costs is not seen in so few slots.
+ * Owners that ran too little for an estimate.  A few milliseconds of a second are one phase of a
+ * program, often the one in which it wakes up with cold caches, and these are too few slots to
+ * estimate the cost of a miss.
  */
 #include "slowdown.h"
 
@@ -18,7 +19,7 @@ bool slowdown_is_enough(double cycles)
 	return cycles * SLOWDOWN_WINDOW >= SLOWDOWN_CYCLES_LEAST;
 }
 
-/* By id, and of each the domain in which it did most first */
+/* By id; entries of one id by cycles, the domain with most cycles first */
 static int cmp_ran(const void *pa, const void *pb)
 {
 	const struct ran *a = pa, *b = pb;

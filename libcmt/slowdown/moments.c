@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a miss costs, from how the slots of an owner differ: cycles per instruction are a
- * line over misses per instruction, whose slope is the cost of a miss.  Slots with more misses
- * are often those where the memory is busier, too, so both slopes are sought at once.
+ * The cost of a miss, from how the slots of an owner differ: cycles per instruction are a line
+ * over misses per instruction, whose slope is the cost of a miss.  In slots with more misses the
+ * memory is often busier, too.  So the slope over misses and the slope over the load of the
+ * memory are estimated together.
  */
 #include "slowdown.h"
 
-/* Slots with less say nothing: a fifteenth of a CPU of 3 GHz */
+/* A slot with fewer cycles is left out: a fifteenth of a CPU of 3 GHz */
 #define CYCLES_LEAST	200000.0
-#define SLOTS_LEAST	50
-#define SLOPE_SLOTS	10	/* a slope alone is certain with fewer */
-#define SAME		1e-8	/* less, as a part of a square, is from rounding */
-#define SLOPE_LEAST	1.0	/* the variance of any slope */
+#define SLOTS_LEAST	50	/* slots that both slopes together need */
+#define SLOPE_SLOTS	10	/* slots that the slope over misses alone needs */
+#define SAME		1e-8	/* a smaller variance, as a part of a square, is from rounding */
+#define SLOPE_LEAST	1.0	/* least variance of a slope */
 
-/* The cost of a miss where nothing is known, and how far owners are from it, in cycles */
+/* The cost of a miss where nothing is known, and its standard deviation over owners; cycles */
 #define COST_USUAL	90.0
 #define COST_SPREAD	70.0
 #define COST_LEAST	15.0
 #define COST_MOST	400.0
-/* The same of the cycles of an instruction without a miss */
+/* The same of the cycles per instruction without misses */
 #define CPI_USUAL	0.8
 #define CPI_SPREAD	0.5
 
@@ -68,12 +69,12 @@ void slowdown_moments_add(struct slowdown_moments *m, const struct slowdown_valu
 	m->xty += w * x * t * y;
 }
 
-/* Means of products about the means, by slot that tells; z is x (t - mean of t). */
+/* Covariances, times the share n of the slots that count; z is x (t - mean of t). */
 struct about {
-	double slots;
+	double slots;		/* number of slots that count */
 	double xx, xy, yy;	/* xx is 0: x is the same in all slots */
 	double xz, zz, zy;
-	double det;	/* 0: x and z are not told apart */
+	double det;	/* 0: x and z cannot be distinguished */
 };
 
 static struct about about_of(const struct slowdown_moments *m)
@@ -106,7 +107,7 @@ static double clamp(double value, double least, double most)
 /* The slopes of y over x and over z, by least squares */
 struct slopes {
 	double x, z;
-	double left;	/* the variance of y that they leave */
+	double left;	/* the part of yy that they do not explain, divided by slots - 3 */
 };
 
 static struct slopes slopes_of(const struct about *a)
@@ -120,7 +121,7 @@ static struct slopes slopes_of(const struct about *a)
 	return s;
 }
 
-/* Where the memory is as busy in all slots, it is the slope over x alone. */
+/* Where the load of the memory is the same in all slots, the slope over x alone. */
 static struct slowdown_guess slope_of(const struct about *a)
 {
 	struct slowdown_guess slope = { 0, 0 };
@@ -141,7 +142,7 @@ static struct slowdown_guess slope_of(const struct about *a)
 	return slope;
 }
 
-/* What is left for the misses if the instructions need what is usual. */
+/* The cost of a miss if an instruction without misses needs CPI_USUAL cycles. */
 static struct slowdown_guess rest_of(const struct slowdown_values *mean)
 {
 	struct slowdown_guess rest = { 0, 0 };
@@ -155,7 +156,7 @@ static struct slowdown_guess rest_of(const struct slowdown_values *mean)
 	return rest;
 }
 
-/* The mean of both by the inverse of their variances */
+/* The mean of both, weighted by the inverse of their variances */
 static struct slowdown_guess together(struct slowdown_guess a, struct slowdown_guess b)
 {
 	double weight;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Slower because of what is outside this machine, as a neighbour of the hypervisor's: all
- * owners of a domain that miss lose time to misses, or to longer ones, while they access the
- * cache as before, and none of them moves or holds more.  It is seen as a change only.
+ * Slowdown by something outside this machine, such as another guest of the hypervisor.  It is
+ * reported where all owners of a domain that miss lose time to more misses, or to slower ones,
+ * while each makes as many references as before, and none moves or holds more.  Only a change
+ * can be seen.
  */
 #include "slowdown.h"
 
@@ -10,30 +11,39 @@
 
 #include "base/base.h"
 
-#define LOOK		250	/* slots from one look to the next */
-#define LOOKS_LEAST	12	/* of a mean that tells */
-#define LOOKS		80	/* the weight of the past, */
-#define LOOKS_TOLD	2400	/* and while outside is told: that becomes the past, too */
-#define CYCLES_LEAST	200000.0	/* a slot */
-#define LOST_LEAST	0.01	/* by each */
-#define LOST_MOST	0.03	/* by the one that loses most, at least */
-#define IN_MISSES	0.05	/* of its time, of an owner that can tell */
-#define HITS_LEAST	0.1
-#define WITNESSES_LEAST	2
-#define DEMAND_CHANGED	0.1	/* references of an instruction: another phase */
-#define MOVES_MORE	0.05
-#define GAINED		0.03	/* of the cache that all hold */
-#define STANDS_OUT	0.6	/* of all misses more */
+#define COMPARE_SLOTS	250	/* slots from one comparison to the next */
+#define PAST_LEAST	12	/* comparisons before an owner counts as known */
+/* The past is a mean over so many comparisons: 20 s, */
+#define PAST_WEIGHT	80
+/* 10 minutes while a slowdown from outside is reported, which else would soon be the past */
+#define PAST_WEIGHT_OUTSIDE	2400
 
-/* The owners of a domain together, and how many can tell */
-struct whole {
-	double misses, kib, kib_before;
-	double more, most_more;		/* misses more than before, and those of one owner */
-	double asked;			/* misses more by accesses more */
-	double gained;			/* KiB more of one owner, the most */
-	double lost;			/* by one owner, the most */
-	uint32_t witnesses, slower;
-	bool holds;
+/* A witness, an owner that can show a slowdown from outside, has all of these: */
+#define CYCLES_LEAST	200000.0	/* cycles a slot */
+#define HITS_LEAST	0.1	/* share of hits before */
+#define IN_MISSES	0.05	/* share of its time in misses */
+
+/* A slowdown from outside is reported only where all of these hold: */
+#define WITNESSES_LEAST	2	/* witnesses of the domain */
+#define LOST_LEAST	0.01	/* share of its time that each witness lost */
+#define LOST_MOST	0.03	/* share that the witness that lost most lost */
+#define DEMAND_CHANGED	0.1	/* references per instruction changed by less in each witness */
+#define MOVES_MORE	0.05	/* additional misses by accesses are no larger part of all; lost_cache() */
+#define GAINED		0.03	/* no owner gained a larger part of the cache that all hold */
+#define STANDS_OUT	0.6	/* no owner has a larger part of the additional misses */
+
+/* The change of all owners of a domain together, from before to now */
+struct domain_change {
+	double misses;		/* before */
+	double kib, kib_before;	/* what all hold */
+	double more;		/* misses that each owner has more than before */
+	double most_more;	/* the greatest of those of one owner */
+	double asked;		/* additional misses that more accesses explain; asked() */
+	double gained;		/* the greatest gain of one owner, KiB */
+	double lost;		/* the greatest share of its time that one witness lost */
+	uint32_t witnesses;
+	uint32_t slower;	/* witnesses that lost LOST_LEAST in the same phase of their work */
+	bool holds;		/* occupancies are known */
 };
 
 static double larger(double a, double b)
@@ -41,14 +51,14 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* A mean is a sum that began with the owner. */
+/* The means of the owner up to now */
 static struct slowdown_before now_of(const struct slowdown *slowdown,
 				     const struct slowdown_owner *owner)
 {
-	double whole = 1 - slowdown_kept((double)(slowdown->slot - slowdown->begin) /
-					 SLOWDOWN_WINDOW);
+	double weights = 1 - slowdown_kept((double)(slowdown->slot - slowdown->begin) /
+					   SLOWDOWN_WINDOW);
 	double scale = slowdown_kept((double)(slowdown->slot - owner->slot) /
-				     SLOWDOWN_WINDOW) / whole;
+				     SLOWDOWN_WINDOW) / weights;
 
 	return (struct slowdown_before){
 		.cycles = owner->mean.cycles * scale,
@@ -65,7 +75,10 @@ static bool runs(const struct slowdown_before *before)
 	       before->references > 0;
 }
 
-/* Can the owner be slowed down by what is outside?  One that only streams has no cache to lose. */
+/*
+ * Can the owner show a slowdown from outside?  An owner that only streams cannot: it has no
+ * cache to lose.
+ */
 static bool is_witness(const struct slowdown_owner *owner, const struct slowdown_before *now)
 {
 	return !owner->suspect_only && runs(now) && runs(&owner->before) &&
@@ -73,11 +86,13 @@ static bool is_witness(const struct slowdown_owner *owner, const struct slowdown
 	       now->misses * slowdown_cost(owner).value >= IN_MISSES * now->cycles;
 }
 
+/* The share of its time that the owner lost since before */
 static double lost(const struct slowdown_before *before, const struct slowdown_before *now)
 {
 	return 1 - before->cycles / before->instructions / (now->cycles / now->instructions);
 }
 
+/* Does the owner make as many references per instruction as before? */
 static bool same_phase(const struct slowdown_before *before, const struct slowdown_before *now)
 {
 	double was = before->references / before->instructions;
@@ -86,59 +101,66 @@ static bool same_phase(const struct slowdown_before *before, const struct slowdo
 	return is > was * (1 - DEMAND_CHANGED) && is < was * (1 + DEMAND_CHANGED);
 }
 
+/* As slowdown_owner.rise */
 static double rise(const struct slowdown_before *before, const struct slowdown_before *now)
 {
-	if (before->looks < SLOWDOWN_LOOKS_LEAST || before->misses <= 0 || !runs(before) ||
+	if (before->nr < SLOWDOWN_PAST_LEAST || before->misses <= 0 || !runs(before) ||
 	    !runs(now) || !same_phase(before, now))
 		return 0;
 	return now->misses / now->references / (before->misses / before->references);
 }
 
-/* Misses more that come from accesses more, or from an owner that is new */
+/*
+ * The additional misses of an owner that additional accesses explain; all misses of an owner that
+ * is new
+ */
 static double asked(const struct slowdown_before *before, const struct slowdown_before *now)
 {
-	if (before->looks < LOOKS_LEAST || before->references <= 0)
+	if (before->nr < PAST_LEAST || before->references <= 0)
 		return now->misses;
 	return (now->references / before->references - 1) * before->misses;
 }
 
-static void add_owner(struct whole *whole, const struct slowdown_owner *owner,
+static void add_owner(struct domain_change *change, const struct slowdown_owner *owner,
 		      const struct slowdown_before *now)
 {
 	const struct slowdown_before *before = &owner->before;
 	double more = now->misses - before->misses, gained;
 
-	whole->misses += before->misses;
-	whole->kib += now->occupancy_kib;
-	whole->kib_before += before->occupancy_kib;
-	whole->holds |= owner->holds;
-	whole->more += larger(more, 0);
-	whole->most_more = larger(whole->most_more, more);
-	whole->asked += larger(asked(before, now), 0);
+	change->misses += before->misses;
+	change->kib += now->occupancy_kib;
+	change->kib_before += before->occupancy_kib;
+	change->holds |= owner->holds;
+	change->more += larger(more, 0);
+	change->most_more = larger(change->most_more, more);
+	change->asked += larger(asked(before, now), 0);
 	gained = now->occupancy_kib - before->occupancy_kib;
-	whole->gained = larger(whole->gained, gained);
+	change->gained = larger(change->gained, gained);
 	if (!is_witness(owner, now))
 		return;
-	whole->witnesses++;
-	whole->lost = larger(whole->lost, lost(before, now));
-	whole->slower += same_phase(before, now) && lost(before, now) >= LOST_LEAST;
+	change->witnesses++;
+	change->lost = larger(change->lost, lost(before, now));
+	change->slower += same_phase(before, now) && lost(before, now) >= LOST_LEAST;
 }
 
-/* Misses more are nobody's doing inside only where nobody holds more, as far as is known. */
-static bool cache_went(const struct whole *whole)
+/*
+ * Is the domain without additional misses, or did its owners lose cache to something outside?
+ * Without occupancies: one owner whose working set grows has most of the additional misses.
+ */
+static bool lost_cache(const struct domain_change *change)
 {
-	if (whole->more <= MOVES_MORE * whole->misses)
+	if (change->more <= MOVES_MORE * change->misses)
 		return true;
-	return whole->holds ? whole->kib < whole->kib_before * (1 - GAINED) :
-			      whole->most_more < STANDS_OUT * whole->more;
+	return change->holds ? change->kib < change->kib_before * (1 - GAINED) :
+			      change->most_more < STANDS_OUT * change->more;
 }
 
-static bool is_outside(const struct whole *whole)
+static bool is_outside(const struct domain_change *change)
 {
-	return whole->witnesses >= WITNESSES_LEAST &&
-	       whole->slower == whole->witnesses && whole->lost >= LOST_MOST &&
-	       whole->asked <= MOVES_MORE * whole->misses &&
-	       whole->gained <= GAINED * whole->kib_before && cache_went(whole);
+	return change->witnesses >= WITNESSES_LEAST &&
+	       change->slower == change->witnesses && change->lost >= LOST_MOST &&
+	       change->asked <= MOVES_MORE * change->misses &&
+	       change->gained <= GAINED * change->kib_before && lost_cache(change);
 }
 
 static void set_outside(struct slowdown_owner *owner, const struct slowdown_before *now)
@@ -155,18 +177,19 @@ static void set_outside(struct slowdown_owner *owner, const struct slowdown_befo
 	owner->outside[SLOWDOWN_MEMORY] = share - owner->outside[SLOWDOWN_CACHE];
 }
 
+/* Move @mean by @weight towards @value. */
 static void mix(double *mean, double value, double weight)
 {
 	*mean += weight * (value - *mean);
 }
 
 static void add_before(struct slowdown_before *before, const struct slowdown_before *now,
-		       bool told)
+		       bool outside)
 {
 	double weight;
 
-	before->looks += before->looks < LOOKS;
-	weight = 1.0 / (told ? LOOKS_TOLD : before->looks);
+	before->nr += before->nr < PAST_WEIGHT;
+	weight = 1.0 / (outside ? PAST_WEIGHT_OUTSIDE : before->nr);
 	mix(&before->cycles, now->cycles, weight);
 	mix(&before->instructions, now->instructions, weight);
 	mix(&before->misses, now->misses, weight);
@@ -174,37 +197,37 @@ static void add_before(struct slowdown_before *before, const struct slowdown_bef
 	mix(&before->occupancy_kib, now->occupancy_kib, weight);
 }
 
-static void look_at(struct slowdown *slowdown, struct slowdown_owner *owner,
-		    const struct whole *whole)
+static void compare_owner(struct slowdown *slowdown, struct slowdown_owner *owner,
+			  const struct domain_change *change)
 {
 	struct slowdown_before now = now_of(slowdown, owner);
-	bool outside = is_outside(whole);
+	bool outside = is_outside(change);
 
 	owner->rise = rise(&owner->before, &now);
 	memset(owner->outside, 0, sizeof(owner->outside));
 	if (outside)
 		set_outside(owner, &now);
-	if (slowdown->slot >= owner->settled + SLOWDOWN_WINDOW)
+	if (slowdown->slot >= owner->start_end + SLOWDOWN_WINDOW)
 		add_before(&owner->before, &now, outside);
 }
 
 void slowdown_outside(struct slowdown *slowdown)
 {
-	struct whole wholes[CMT_DOMAINS_MAX] = { 0 };
+	struct domain_change changes[CMT_DOMAINS_MAX] = { 0 };
 
-	if (slowdown->slot - slowdown->looked < LOOK)
+	if (slowdown->slot - slowdown->compared < COMPARE_SLOTS)
 		return;
-	slowdown->looked = slowdown->slot;
+	slowdown->compared = slowdown->slot;
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
 		struct slowdown_before now = now_of(slowdown, owner);
 
 		if (!owner->used)
 			continue;
-		add_owner(&wholes[owner->domain], owner, &now);
+		add_owner(&changes[owner->domain], owner, &now);
 	}
 	for (uint32_t i = 0; i < slowdown->nr; i++)
 		if (slowdown->owners[i].used)
-			look_at(slowdown, &slowdown->owners[i],
-				&wholes[slowdown->owners[i].domain]);
+			compare_owner(slowdown, &slowdown->owners[i],
+				      &changes[slowdown->owners[i].domain]);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The neighbours' parts.  Cache: without a neighbour, the others share its cache by what they
- * miss, and hit more; the misses saved, by the cost of a miss.  Memory: without its misses, a
- * miss costs less.
+ * The slowdown of each owner by each neighbour.  By cache: without the neighbour, the other
+ * owners share its cache and hit more; the slowdown is the misses that this saves, times the cost
+ * of a miss.  By memory: without the misses of the neighbour, a miss of the owner costs less.
  */
 #include "slowdown.h"
 
@@ -11,70 +11,77 @@
 
 #define SUSPECT_LEAST	0.01	/* of the misses, or of the cache, of its domain */
 #define SHARE_MOST	0.95
-/* The part of the cost of a miss that rises: with the third power of the domain's misses */
+#define SHARE_LEAST	0.001	/* smaller shares are not reported */
+/*
+ * A part of the cost of a miss, RISE_MOST at most, rises with the misses of the domain, to this
+ * power.
+ */
 #define RISE_POWER	3
 #define RISE_MOST	0.4
-#define SHARE_LEAST	0.001
-#define EQUALS	0.05	/* shares that differ less are as good as equal */
-#define MORE_COUNTS	10	/* so often a miss more than before counts among equals */
+#define EQUALS	0.05	/* neighbours whose shares differ by less are ordered by their misses */
+#define MORE_COUNTS	10	/* in that order, a miss more than before counts so many times */
 /*
- * Where one misses so many times as often as before, one that does not has all lines that it
- * hits: what it misses is not used again.
+ * If some owner misses so many times as often per reference as before, pressure on the cache
+ * rose.  An owner that does not miss more often then has all lines that it hits in the cache: it
+ * does not use again what it misses.
  */
 #define RISES	1.15
-/* One that hits nothing is no stream, but a loop, with this likelihood */
+/* The likelihood that an owner without hits is a loop, and no stream */
 #define LOOP_LIKELY	0.015
-/* Of what a neighbour holds that hardly ever runs, others get so much less back */
+/* The part of the cache of a neighbour that hardly ever runs which others fill in between */
 #define FILLED_MEANWHILE	0.35
 /*
- * A guess is drawn to a usual share by so much of its distance, as a logarithm: the smallest
- * are mostly too small, and without occupancies the largest too large.
+ * An estimated share is moved towards a usual share, by a part of the logarithm of their ratio:
+ * small estimates are mostly too small and, without occupancies, large ones too large.
  */
 #define USUAL_HOLDS	0.1
 #define DRAWN_HOLDS	0.1
 #define USUAL_COUNTED	0.06	/* no occupancy is known */
 #define DRAWN_COUNTED	0.2
 #define SLOT_NS		1e6
+/* Slots after its start without an estimate of an owner as a victim */
 #define NEW_SLOTS	(SLOWDOWN_WINDOW - SLOWDOWN_WINDOW / 10)
 
+/* The greatest parts so far, the greatest first */
 struct list {
 	struct slowdown_part *parts;
 	uint32_t nr, room;
 };
 
-struct wholes {
-	struct slowdown_whole *all;
+struct totals {
+	struct slowdown_total *all;
 	uint32_t nr;
 };
 
 /* An owner of the domain */
 struct member {
 	const struct slowdown_owner *owner;
-	struct slowdown_whole *whole;
-	double weight;		/* the part of its time that it spends here */
-	double cycles, misses, kib;
-	double moves;		/* its misses, those that are more than before many times */
-	double active;		/* the share of slots in which it runs */
+	struct slowdown_total *total;
+	double weight;		/* the share of its cycles that it has in this domain */
+	double cycles, misses;	/* means per slot */
+	double kib;		/* mean occupancy */
+	double moves;		/* misses; those above before count MORE_COUNTS times */
+	double active;		/* share of slots in which it runs */
 	double beside;		/* misses of the domain in a slot in which it runs */
-	struct slowdown_guess cost;
+	struct slowdown_guess cost;	/* of a miss, cycles */
 	struct slowdown_state states[SLOWDOWN_PHASES];
 };
 
-/* What all owners of the domain hold in the slots of a phase, KiB, where others press less */
+/* What all owners of the domain together hold in the slots of a phase, at each pressure */
 struct phase {
-	double held[SLOWDOWN_PRESSURES];
+	double held[SLOWDOWN_PRESSURES];	/* sums of slowdown_state.kib * times */
 };
 
 struct domain {
 	struct member *members;
 	uint32_t nr;
-	double misses, kib, moves;
+	double misses, kib, moves;	/* sums over the members */
 	struct phase phases[SLOWDOWN_PHASES];
-	double rise;		/* of the cost of a miss, by each miss of the domain */
-	double rise_most;	/* of the misses of one owner */
-	bool holds;		/* occupancy is known */
-	const struct wholes *wholes;
-	struct list *list;	/* of what is told */
+	double rise;		/* slowdown_rise(), weighted mean over the members */
+	double rise_most;	/* the greatest slowdown_owner.rise */
+	bool holds;		/* occupancies are known */
+	const struct totals *totals;
+	struct list *list;
 };
 
 static double least(double a, double b)
@@ -96,13 +103,16 @@ static void add_part(struct list *list, const struct slowdown_part *part)
 	parts[i] = *part;
 }
 
-/* What all hold at pressure number @i, but @without */
+/* What all owners but @without hold at pressure number @i */
 static double all_hold(const struct phase *phase, const struct slowdown_state *without, uint32_t i)
 {
 	return phase->held[i] - without->kib * without->times[i];
 }
 
-/* The pressure at which all others fill the cache without @suspect: a number and a part */
+/*
+ * The number of the pressure, with a fraction, at which the other owners hold as much as all do
+ * now, and so fill the cache without @suspect
+ */
 static double pressure_without(const struct phase *phase, const struct slowdown_state *suspect)
 {
 	double before = all_hold(phase, suspect, 0), now;
@@ -116,7 +126,7 @@ static double pressure_without(const struct phase *phase, const struct slowdown_
 	return SLOWDOWN_PRESSURES - 1;
 }
 
-/* Misses that @victim would be spared at @pressure */
+/* The misses of a phase that the victim would not have at @pressure */
 static double spared_in(const struct slowdown_state *victim, double pressure)
 {
 	uint32_t i = (uint32_t)pressure;
@@ -129,7 +139,7 @@ static double spared_in(const struct slowdown_state *victim, double pressure)
 	return victim->references * (slowdown_hits(&victim->need, times) - victim->need.hits);
 }
 
-/* The same in all phases, by the pressure in each */
+/* The sum over all phases, with the pressure of each */
 static double spared(const struct member *victim, const double pressure[SLOWDOWN_PHASES])
 {
 	double misses = 0;
@@ -140,8 +150,9 @@ static double spared(const struct member *victim, const double pressure[SLOWDOWN
 }
 
 /*
- * Where few lines are missing, each of several suspects may hold enough for all of them: of
- * these, the one that moves most is first, and above all what it moves more than before.
+ * A factor that orders suspects whose shares are nearly equal.  Where the victim lacks few lines,
+ * each of several suspects may hold enough for all of them.  Of these, the one that misses most
+ * is first; misses above those before count more.
  */
 static double likely(const struct domain *domain, const struct member *suspect)
 {
@@ -149,15 +160,18 @@ static double likely(const struct domain *domain, const struct member *suspect)
 }
 
 /*
- * What comes and goes: in between, the others fill a part of what it leaves, and have that
- * already.  How much they hold is seen, and without occupancies is not.
+ * The part of its cache that a suspect would give back.  Between the times in which it runs, the
+ * others fill some of its cache, and hold that already.  Without occupancies this is not known.
  */
 static double gives_back(const struct domain *domain, const struct member *suspect)
 {
 	return domain->holds ? 1 - FILLED_MEANWHILE * (1 - suspect->active) : 1;
 }
 
-/* The same as spared(), if @victim hits nothing and may be a loop: by who has the cache */
+/*
+ * As spared(), for a victim without hits, which may be a loop: in proportion to the cache that
+ * the suspect holds or, without occupancies, to its misses
+ */
 static double spared_if_loop(const struct domain *domain, const struct member *victim,
 			     const struct member *suspect)
 {
@@ -170,7 +184,7 @@ static double spared_if_loop(const struct domain *domain, const struct member *v
 	return LOOP_LIKELY * victim->misses * part;
 }
 
-/* The part of the cost of a miss of @victim that goes without so many @misses of others */
+/* The part of the cost of a miss of @victim that it would not have without @misses of others */
 static double cheaper(const struct domain *domain, const struct member *victim, double misses)
 {
 	double rises = least(domain->rise * victim->beside / RISE_POWER, RISE_MOST);
@@ -180,8 +194,8 @@ static double cheaper(const struct domain *domain, const struct member *victim, 
 }
 
 /*
- * Bounds that had the truth in nine of ten cases of the simulation, then all as a part of what
- * the victim does anywhere.
+ * Set bounds, between which the truth was in nine of ten cases of the simulation.  Then scale
+ * share and bounds from the time of the victim in this domain to all its time.
  */
 static void set_bounds(struct slowdown_part *part, bool holds, double weight)
 {
@@ -190,7 +204,7 @@ static void set_bounds(struct slowdown_part *part, bool holds, double weight)
 	part->share *= weight;
 }
 
-/* What the victim would gain in a cache of its own */
+/* The misses that the victim would not have in a cache of its own */
 static double spared_at_most(const struct member *victim)
 {
 	double misses = 0;
@@ -223,11 +237,11 @@ static void add_most(const struct domain *domain)
 		const struct member *victim = &domain->members[i];
 
 		for (uint32_t r = 0; r < SLOWDOWN_RESOURCES && victim->cycles > 0; r++)
-			victim->whole->most[r] += victim->weight * most_of(domain, victim, r);
+			victim->total->most[r] += victim->weight * most_of(domain, victim, r);
 	}
 }
 
-/* @share by e to the @by times the logarithm of @usual / @share */
+/* @share * (@usual / @share)^@by */
 static double drawn_to(double usual, double by, double share)
 {
 	if (share < usual)
@@ -244,14 +258,14 @@ static double drawn(const struct domain *domain, double share)
 	return share < USUAL_HOLDS ? drawn_to(USUAL_HOLDS, DRAWN_HOLDS, share) : share;
 }
 
-static void tell(const struct domain *domain, const struct member *victim, uint64_t by,
-		 enum slowdown_resource resource, double share)
+static void add_share(const struct domain *domain, const struct member *victim, uint64_t by,
+		      enum slowdown_resource resource, double share)
 {
 	struct slowdown_part part = {
 		.id = victim->owner->id, .by = by,
 		.domain = victim->owner->domain, .resource = resource,
 		.share = least(share, SHARE_MOST),
-		.cpus = victim->whole->timed ? victim->whole->ran_ns / SLOT_NS : -1,
+		.cpus = victim->total->timed ? victim->total->ran_ns / SLOT_NS : -1,
 	};
 
 	set_bounds(&part, domain->holds, victim->weight);
@@ -259,13 +273,13 @@ static void tell(const struct domain *domain, const struct member *victim, uint6
 		add_part(domain->list, &part);
 }
 
-/* Too few of its slots count. */
+/* Did the owner start so lately that too few of its slots count? */
 static bool is_new(const struct slowdown_owner *owner)
 {
-	return owner->seen < owner->settled + NEW_SLOTS;
+	return owner->seen < owner->start_end + NEW_SLOTS;
 }
 
-static void victims_of(const struct domain *domain, const struct member *suspect)
+static void add_victims(const struct domain *domain, const struct member *suspect)
 {
 	double pressure[SLOWDOWN_PHASES], cost;
 
@@ -278,17 +292,17 @@ static void victims_of(const struct domain *domain, const struct member *suspect
 		    !slowdown_is_enough(victim->cycles) || is_new(victim->owner))
 			continue;
 		cost = victim->cost.value / victim->cycles;
-		tell(domain, victim, suspect->owner->id, SLOWDOWN_CACHE,
-		     drawn(domain, cost * spared(victim, pressure) * likely(domain, suspect) *
-				   gives_back(domain, suspect)) +
-			     cost * spared_if_loop(domain, victim, suspect));
-		tell(domain, victim, suspect->owner->id, SLOWDOWN_MEMORY,
-		     drawn(domain, cost * victim->misses *
-				   cheaper(domain, victim, suspect->misses)));
+		add_share(domain, victim, suspect->owner->id, SLOWDOWN_CACHE,
+			  drawn(domain, cost * spared(victim, pressure) *
+					likely(domain, suspect) * gives_back(domain, suspect)) +
+				  cost * spared_if_loop(domain, victim, suspect));
+		add_share(domain, victim, suspect->owner->id, SLOWDOWN_MEMORY,
+			  drawn(domain, cost * victim->misses *
+					cheaper(domain, victim, suspect->misses)));
 	}
 }
 
-static void victims_of_outside(const struct domain *domain)
+static void add_outside(const struct domain *domain)
 {
 	for (uint32_t i = 0; i < domain->nr; i++) {
 		const struct member *victim = &domain->members[i];
@@ -297,12 +311,15 @@ static void victims_of_outside(const struct domain *domain)
 			continue;
 		for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++)
 			if (victim->owner->outside[r] > 0)
-				tell(domain, victim, SLOWDOWN_OUTSIDE, r,
-				     victim->owner->outside[r]);
+				add_share(domain, victim, SLOWDOWN_OUTSIDE, r,
+					  victim->owner->outside[r]);
 	}
 }
 
-/* Pooled: it is the memory's, and each owner sees it with more or less noise. */
+/*
+ * The rise is a property of the memory.  Each owner is a measurement of it with its own variance,
+ * so the weighted mean is used.
+ */
 static void add_rise(const struct slowdown_owner *owner, double *sum, double *weights)
 {
 	struct slowdown_guess rise = slowdown_rise(owner);
@@ -330,11 +347,12 @@ static enum slowdown_holds known_by(const struct domain *domain,
 		       SLOWDOWN_HOLDS_MISSED : SLOWDOWN_HOLDS_MOVED;
 }
 
+/* As member.moves */
 static double moves(const struct slowdown_owner *owner, double misses)
 {
 	double before = owner->before.misses;
 
-	if (owner->before.looks < SLOWDOWN_LOOKS_LEAST || misses <= before)
+	if (owner->before.nr < SLOWDOWN_PAST_LEAST || misses <= before)
 		return misses;
 	return misses + MORE_COUNTS * (misses - before);
 }
@@ -348,7 +366,7 @@ static void add_member(const struct slowdown *slowdown, struct domain *domain,
 
 	*member = (struct member){
 		.owner = owner,
-		.whole = slowdown_whole_of(domain->wholes->all, domain->wholes->nr, owner->id),
+		.total = slowdown_total_of(domain->totals->all, domain->totals->nr, owner->id),
 		.cycles = owner->mean.cycles * scale,
 		.misses = misses, .moves = moves(owner, misses),
 		.kib = owner->mean.occupancy_kib,
@@ -357,7 +375,7 @@ static void add_member(const struct slowdown *slowdown, struct domain *domain,
 		.beside = owner->moments.n > 0 ? owner->moments.t / owner->moments.n : 0,
 	};
 	if (member->cycles > 0)
-		member->weight = member->cycles / member->whole->cycles;
+		member->weight = member->cycles / member->total->cycles;
 	slowdown_states(slowdown, owner, known_by(domain, owner), member->cost.value,
 			member->states);
 	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++)
@@ -372,8 +390,8 @@ static bool is_of(const struct slowdown_owner *owner, uint32_t domain)
 	return owner->used && owner->domain == domain;
 }
 
-/* What is of all owners, and needed to add one */
-static void look_at_owners(const struct slowdown *slowdown, uint32_t number, struct domain *domain)
+/* Set the values of @domain that add_member() needs of all owners. */
+static void set_known(const struct slowdown *slowdown, uint32_t number, struct domain *domain)
 {
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
@@ -390,7 +408,7 @@ static void add_members(const struct slowdown *slowdown, uint32_t number, struct
 {
 	double sum = 0, weights = 0;
 
-	look_at_owners(slowdown, number, domain);
+	set_known(slowdown, number, domain);
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
 
@@ -415,8 +433,8 @@ static void parts_of(const struct slowdown *slowdown, uint32_t number, struct do
 	add_most(domain);
 	for (uint32_t i = 0; i < domain->nr && domain->misses > 0; i++)
 		if (may_be_suspect(domain, &domain->members[i]))
-			victims_of(domain, &domain->members[i]);
-	victims_of_outside(domain);
+			add_victims(domain, &domain->members[i]);
+	add_outside(domain);
 }
 
 static uint64_t domains_of(const struct slowdown *slowdown)
@@ -429,12 +447,12 @@ static uint64_t domains_of(const struct slowdown *slowdown)
 	return domains;
 }
 
-static void set_most(const struct list *list, const struct wholes *wholes)
+static void set_most(const struct list *list, const struct totals *totals)
 {
 	for (uint32_t i = 0; i < list->nr; i++) {
 		struct slowdown_part *part = &list->parts[i];
 
-		part->most = slowdown_whole_of(wholes->all, wholes->nr,
+		part->most = slowdown_total_of(totals->all, totals->nr,
 					       part->id)->most[part->resource];
 		if (part->most < part->share)
 			part->most = part->share;
@@ -442,34 +460,34 @@ static void set_most(const struct list *list, const struct wholes *wholes)
 }
 
 static void all_parts(const struct slowdown *slowdown, struct member *members,
-		      const struct wholes *wholes, struct list *list)
+		      const struct totals *totals, struct list *list)
 {
 	uint64_t domains = domains_of(slowdown);
 
 	for (uint32_t d = 0; d < CMT_DOMAINS_MAX; d++) {
-		struct domain domain = { .members = members, .wholes = wholes, .list = list };
+		struct domain domain = { .members = members, .totals = totals, .list = list };
 
 		if (domains >> d & 1)
 			parts_of(slowdown, d, &domain);
 	}
-	set_most(list, wholes);
+	set_most(list, totals);
 }
 
 int slowdown_parts(const struct slowdown *slowdown, struct slowdown_part *parts, uint32_t n)
 {
 	struct list list = { .parts = parts, .room = n };
-	struct wholes wholes = { 0 };
+	struct totals totals = { 0 };
 	struct member *members;
 
 	if (!slowdown->nr || slowdown->slot == slowdown->begin)
 		return 0;
 	members = malloc(slowdown->nr * sizeof(*members));
-	wholes.all = malloc(slowdown->nr * sizeof(*wholes.all));
-	if (members && wholes.all) {
-		wholes.nr = slowdown_wholes(slowdown, wholes.all);
-		all_parts(slowdown, members, &wholes, &list);
+	totals.all = malloc(slowdown->nr * sizeof(*totals.all));
+	if (members && totals.all) {
+		totals.nr = slowdown_totals(slowdown, totals.all);
+		all_parts(slowdown, members, &totals, &list);
 	}
 	free(members);
-	free(wholes.all);
-	return members && wholes.all ? (int)list.nr : -ENOMEM;
+	free(totals.all);
+	return members && totals.all ? (int)list.nr : -ENOMEM;
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sums by phase: neighbours that come and go press in some slots only, and what an owner
- * would gain without them is not what the means of all slots say.  A slot's phase is how much
- * its domain misses: less or more than the mean, and of either half again.
+ * Sums by phase.  A neighbour that comes and goes presses on the cache in some slots only, and
+ * the mean of all slots does not show what an owner would gain without that neighbour.  So the
+ * slots of a domain are divided into SLOWDOWN_PHASES by its misses.
  *
- * Sums do not fade from slot to slot: new slots weigh more and more, until all is brought
- * back to the weight of now.
+ * Sums are not scaled in each slot.  Instead, each slot has a greater weight than the one before;
+ * at WEIGHT_MOST all sums are scaled, and the weight begins at 1 again.
  */
 #include "slowdown.h"
 
 #define WEIGHT_MOST	8.0
-/* Another phase tells about hits with so many references, as a part of all, */
-#define SEEN_REFERENCES	0.05
-#define SEEN_TIMES	1.1	/* where the owner holds so many times as much, */
-#define SEEN_HITS	0.01	/* and hits so much more */
+/* The hits of an owner in another phase are used if all of these hold: */
+#define SEEN_REFERENCES	0.05	/* the phase has this part of its references */
+#define SEEN_TIMES	1.1	/* it holds so many times as much in that phase */
+#define SEEN_HITS	0.01	/* its share of hits is greater by this */
 
 static void rescale(struct slowdown *slowdown, double factor)
 {
@@ -63,7 +63,7 @@ uint32_t slowdown_phases_slot(struct slowdown *slowdown, uint32_t domain, double
 	return phase;
 }
 
-/* What it held when the slots began, also those since its last values */
+/* Add what the owner held when each slot began, up to now: also in slots without its values */
 static void add_held(struct slowdown_owner *owner, const struct slowdown_load *load)
 {
 	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
@@ -93,9 +93,9 @@ void slowdown_phases_add(const struct slowdown *slowdown, struct slowdown_owner 
 }
 
 /*
- * Where no occupancy is known: lines stay for a time that is the same for all, and those that
- * hit for longer, as in slowdown_times().  So it is as the square root of misses times
- * references, and only its ratios to that of others tell.
+ * What an owner holds, where no occupancy is known: the square root of misses times references.
+ * Lines of all owners stay for the same time, and lines that hit for longer.  Only the ratios
+ * among owners have a meaning.
  */
 static double held_unknown(double misses, double references)
 {
@@ -104,8 +104,8 @@ static double held_unknown(double misses, double references)
 		       misses;
 }
 
-/* What it hits in the phase where it hits most, of those in which it holds more */
-static void see(const struct slowdown_state *states, double references,
+/* Add the hits of the phase with the greatest share of hits, of those in which it holds more. */
+static void add_seen(const struct slowdown_state *states, double references,
 		struct slowdown_state *state)
 {
 	const struct slowdown_state *best = NULL;
@@ -138,8 +138,8 @@ static struct slowdown_state state_of(const struct slowdown_owner *owner, uint32
 }
 
 /*
- * Means per slot of all; what the owner held is the mean of the phase's slots, up to its last
- * values: nobody tells when it is gone.
+ * What the owner held is the mean over the slots of the phase up to its last values: no event
+ * says when an owner ended, so later slots must not count.
  */
 void slowdown_states(const struct slowdown *slowdown, const struct slowdown_owner *owner,
 		     enum slowdown_holds holds, double cost,
@@ -161,7 +161,7 @@ void slowdown_states(const struct slowdown *slowdown, const struct slowdown_owne
 			states[p].kib = owner->phases[p].held / load->slots[p];
 	}
 	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
-		see(states, references, &states[p]);
+		add_seen(states, references, &states[p]);
 		slowdown_times(&states[p].need, states[p].times);
 	}
 }

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How much slower an owner is because of each of its neighbours, from sums over about a
- * second: without a before and after.  docs/slowdown.md has the method and its figures.
+ * How much slower an owner is because of each of its neighbours, estimated from means over
+ * about a second; no change of an owner is needed.  docs/slowdown.md has the method and its
+ * figures.
  *
- * Means are per slot, and weigh slots by their age: e to the -1 after SLOWDOWN_WINDOW.
+ *	sums.c		owners, the values of each slot, and the means of each owner
+ *	moments.c	the cost of a miss, from how the slots of an owner differ
+ *	hits.c		how the hits of an owner grow with the cache that it holds
+ *	phases.c	the slots of a domain by the misses in them, and sums by phase
+ *	outside.c	slowdown by something outside this machine
+ *	little.c	owners that ran too little for an estimate
+ *	totals.c	an owner in all domains together
+ *	parts.c		the slowdown of each owner by each neighbour, from all of these
+ *
+ * A mean is one per slot.  The weight of a slot is e^-1 after SLOWDOWN_WINDOW slots.
  */
 #ifndef LIBCMT_SLOWDOWN_SLOWDOWN_H
 #define LIBCMT_SLOWDOWN_SLOWDOWN_H
@@ -15,111 +25,127 @@
 
 #define SLOWDOWN_WINDOW	1000	/* slots */
 /*
- * A smaller mean of counts is 0, some 8 minutes after the last one: numbers that are no longer
- * normal are slow to compute with, and never become 0 by themselves.
+ * A smaller mean of counts is set to 0, some 8 minutes after the last count: denormal numbers
+ * are slow to compute with, and never become 0 by themselves.
  */
 #define SLOWDOWN_FADED	1e-200
 /*
- * Of a victim with fewer in the window nothing is told: 1 to 2 % of a CPU.  What ran for 10 ms
- * of a second has no more, as a mean, also just after those 10 ms.
+ * A victim with fewer cycles in the window has no estimate: 1 to 2 % of a CPU.  The mean of an
+ * owner that runs for 10 ms of each second is below, also just after those 10 ms.
  */
 #define SLOWDOWN_CYCLES_LEAST	50e6
 
-/* Of one owner in one L3 domain in one slot. */
+/* The values of one owner in one L3 domain in one slot */
 struct slowdown_values {
-	double occupancy_kib;	/* negative: not known, or as before */
-	double cycles, instructions, misses;	/* if counted */
+	double occupancy_kib;	/* negative: not known, or unchanged */
+	double cycles, instructions, misses;	/* valid if counted */
 	double references;	/* negative: not known */
-	double ran_ns;		/* the same */
+	double ran_ns;		/* CPU time; negative: not known */
 	bool counted;		/* cycles, instructions and misses are known */
 };
 
 /*
- * Means of products over the slots with enough work to tell: x is misses per instruction, y
- * cycles per instruction, t the misses of the domain a slot, n the share of such slots.
+ * Means of products over the slots in which the owner ran enough (moments.c).  In each slot x
+ * is misses per instruction, y cycles per instruction and t the misses of the domain.  n is the
+ * share of such slots.
  */
 struct slowdown_moments {
 	double n, x, y, t, xx, xy, yy, xt, xxt, xxtt, xty;
 };
 
-/* Means of o, what the owner held, KiB, if known, and of its hits h; o and oo by references. */
+/*
+ * Means of products of o, the KiB that the owner held (0: not known), and h, its hits in the
+ * slot.  o and oo are weighted by the references of the slot, hh by their inverse.
+ */
 struct slowdown_curve {
 	double o, oo, ho, hh;
 };
 
-/* The slots of a domain by how much all its owners miss in them; 0: least */
-#define SLOWDOWN_PHASES	4	/* halves of halves */
+/*
+ * The slots of a domain are of four phases, by the misses of all its owners in the slot.  Phases
+ * 0 and 1 have the slots below the mean of all slots, 2 and 3 those above.  Of each pair, the
+ * second one has the slots above the mean of the pair.
+ */
+#define SLOWDOWN_PHASES	4
 
-/* Sums of a domain, a slot with its weight */
+/* Sums over the slots of each phase of a domain, each slot with its weight */
 struct slowdown_load {
 	double slots[SLOWDOWN_PHASES], misses[SLOWDOWN_PHASES];
 };
 
-/* Sums of an owner in the slots of a phase, with the same weights */
+/* Sums of an owner over the slots of a phase, with the same weights */
 struct slowdown_phase {
-	double cycles, misses, references, unreferenced;
-	double held;	/* KiB, when the slots began */
-	double slots;	/* the load's, up to which this is */
+	double cycles, misses, references;
+	double unreferenced;	/* misses in slots without references */
+	double held;		/* KiB held when each slot began */
+	double slots;		/* slowdown_load.slots when held was last brought up to date */
 };
 
 enum slowdown_resource { SLOWDOWN_CACHE, SLOWDOWN_MEMORY, SLOWDOWN_RESOURCES };
 
-/* Looks without which the past tells nothing: a second */
-#define SLOWDOWN_LOOKS_LEAST	4
+/* Comparisons, one every 250 slots, from which on a past can be used: a second */
+#define SLOWDOWN_PAST_LEAST	4
 
-/* Means of an owner over some time before the last second or so */
+/* Means of an owner over some 20 s (outside.c), to compare the last second with */
 struct slowdown_before {
-	uint32_t looks;		/* they are from so many */
+	uint32_t nr;		/* comparisons that the means are made of */
 	double cycles, instructions, misses, references, occupancy_kib;
 };
 
 struct slowdown_owner {
 	uint64_t id;
 	uint32_t domain;
-	uint32_t next;		/* with this hash, or the next free one */
+	uint32_t next;		/* the next owner with this hash, or the next free entry */
 	bool used;
-	bool suspect_only;
+	bool suspect_only;	/* never a victim */
 	bool holds;		/* its occupancy is known */
-	bool timed;		/* and so is the time in which it ran */
-	uint64_t first;		/* the first slot with values, */
-	uint64_t settled;	/* the first one after its start, */
-	uint64_t seen;		/* and the last one */
-	uint64_t slot;		/* the means are up to this one */
-	uint64_t counted;	/* the last slot with counters, 0: none, */
-	uint64_t referenced;	/* the last one with references, */
-	uint64_t ran;		/* and the last one in which it did something */
-	struct slowdown_values now;	/* of this slot */
-	double occupancy_kib;	/* the last known value */
-	struct slowdown_values mean;	/* of references: those that are known, */
-	double unreferenced;	/* and the mean of misses without them */
+	bool timed;		/* its CPU time is known */
+	uint64_t first;		/* the first slot with values */
+	uint64_t start_end;	/* the first slot whose references count */
+	uint64_t seen;		/* the last slot with values */
+	uint64_t slot;		/* the slot up to which the means are */
+	uint64_t counted;	/* the last slot with counters; 0: none */
+	uint64_t referenced;	/* the last slot with references; 0: none */
+	uint64_t ran;		/* the last slot with cycles; 0: none */
+	struct slowdown_values now;	/* the values of the slot @seen */
+	double occupancy_kib;	/* the last known occupancy */
+	struct slowdown_values mean;	/* references: over slots where they are known */
+	double unreferenced;	/* mean of the misses in slots without references */
 	struct slowdown_moments moments;
-	double active;		/* the mean of slots in which it ran, as far as is known */
+	double active;		/* share of slots in which it ran, or whose cycles are not known */
 	struct slowdown_curve curve;
 	struct slowdown_phase phases[SLOWDOWN_PHASES];
 	struct slowdown_before before;
-	/* Misses of a reference, in times of before; 0: not known, or it does something else */
+	/*
+	 * Misses per reference, as a multiple of those before; 0: not known, or the owner is in
+	 * another phase of its work than before
+	 */
 	double rise;
-	/* The shares of its time that it lost since then to what is outside this machine */
+	/* Shares of its time that it lost since before to something outside this machine */
 	double outside[SLOWDOWN_RESOURCES];
 };
 
-/* No owner's id: what slows owners down is outside this machine. */
+/* The id, which no owner has, of what slows owners down from outside this machine */
 #define SLOWDOWN_OUTSIDE	UINT64_MAX
 
 struct slowdown {
-	uint64_t slot, begin;	/* the current slot, the one before the first */
-	uint32_t room, nr;	/* owners; from nr on none was used yet */
-	uint32_t free;
-	uint32_t mask;
-	uint32_t *hash;
+	uint64_t slot;		/* number of the current slot */
+	uint64_t begin;		/* number of the slot before the first one */
+	uint32_t room;		/* size of owners */
+	uint32_t nr;		/* entries of owners that were ever used: those below nr */
+	uint32_t free;		/* the first free entry below nr */
+	uint32_t mask;		/* size of hash, less 1 */
+	uint32_t *hash;		/* by id and domain: the first owner */
 	struct slowdown_owner *owners;
-	uint32_t nr_now, nr_before;
-	uint32_t *now;		/* owners with values in this slot, then in the one before */
-	uint64_t swept, looked;
-	double weight;		/* of this slot in what is by phase */
+	uint32_t nr_now;	/* owners with values in this slot so far */
+	uint32_t nr_before;	/* owners with values in the slot before */
+	uint32_t *now;		/* below nr_now: of this slot; from there on: of the one before */
+	uint64_t swept;		/* slot of the last sweep, which drops old owners */
+	uint64_t compared;	/* slot of the last comparison with before (outside.c) */
+	double weight;		/* of this slot, in sums by phase */
 	struct slowdown_load loads[CMT_DOMAINS_MAX];
-	/* Those that were counted, before the last ones were forgotten because they did nothing */
-	uint32_t counted, referenced;
+	uint32_t counted;	/* slowdown_counted() at the last sweep */
+	uint32_t referenced;	/* slowdown_referenced() at the last sweep */
 };
 
 /*
@@ -130,70 +156,79 @@ struct slowdown_part {
 	uint64_t id, by;
 	uint32_t domain;
 	enum slowdown_resource resource;
-	double share, low, high;
-	double most;	/* what all others together can cost it, by this resource, anywhere */
-	double cpus;	/* on which @id ran; negative: not known */
+	double share;
+	double low, high;	/* bounds of share */
+	double most;	/* limit of the sum over all neighbours, by this resource in all domains */
+	double cpus;	/* mean number of CPUs on which @id ran; negative: not known */
 };
 
 /* Returns false if there is no memory; slowdown_free() frees it in any case. */
 bool slowdown_init(struct slowdown *slowdown, uint32_t room);
 void slowdown_free(struct slowdown *slowdown);
 
-/* A slot begins, @slots after the one before. */
+/* Begin a slot, @slots after the one before. */
 void slowdown_begin(struct slowdown *slowdown, uint64_t slots);
-/* In a slot only the first values of an owner count.  Without room it is left out. */
+/*
+ * Add the values of an owner in the slot.  Further values of the same owner and domain are
+ * ignored, and so is an owner for which there is no room.
+ */
 void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool suspect_only,
 		  const struct slowdown_values *values);
+/* End the slot: add its values to the means. */
 void slowdown_end(struct slowdown *slowdown);
 
 /*
- * Owners that were counted lately, or when any owner last did something: without any, no part
- * is known.
+ * The number of owners with counters in the last 5 s; where no owner has values in that time,
+ * the number at the last sweep that found one.  0: no part is known.
  */
 uint32_t slowdown_counted(const struct slowdown *slowdown);
-/* Those with references: without any, no part by cache is known. */
+/* The same of owners with references.  0: no part by cache is known. */
 uint32_t slowdown_referenced(const struct slowdown *slowdown);
 
-/* What makes of an owner's mean, which is as of its last slot, that of now */
+/* The factor from a mean of @owner, which is up to owner->slot, to the mean up to now */
 double slowdown_scale(const struct slowdown *slowdown, const struct slowdown_owner *owner);
 
-/* Was @slot, 0: none, in the last seconds? */
+/* Was @slot in the last 5 s?  0: no slot. */
 bool slowdown_is_lately(const struct slowdown *slowdown, uint64_t slot);
 
-/* Of the owner in the domain where it does most, lately; NAN: not known. */
+/* Means of the owner in the domain where it has most instructions; NAN: not known. */
 void slowdown_pace(const struct slowdown *slowdown, uint64_t id, double *cpi, double *mpki);
 
-/* Slots before the first one with values of the owner */
+/* The number of slots before the first one with values of the owner */
 uint64_t slowdown_before_first(const struct slowdown *slowdown, uint64_t id);
-/* What an owner holds, by the last reading; 0: not known */
+/* The KiB that an owner holds, by the last reading; 0: not known */
 double slowdown_held_kib(const struct slowdown *slowdown, uint64_t id, uint32_t domain);
 
 /* Store the greatest @n parts, the greatest first.  Returns their number, or -ENOMEM. */
 int slowdown_parts(const struct slowdown *slowdown, struct slowdown_part *parts, uint32_t n);
 
 /* little.c */
-/* Is @cycles, a mean, enough to tell? */
+/* Is @cycles, a mean, enough for an estimate?  See SLOWDOWN_CYCLES_LEAST. */
 bool slowdown_is_enough(double cycles);
 /*
- * Owners that did something lately, and whose cycles are in no domain enough to tell: of these,
- * store @n ids.  Returns the number of all, or -ENOMEM.
+ * Store up to @n ids of owners that ran in the last 5 s, and whose cycles are in no domain
+ * enough for an estimate.  Returns the number of all such owners, or -ENOMEM.
  */
 int slowdown_too_little(const struct slowdown *slowdown, uint64_t *ids, uint32_t n);
 
-/* whole.c */
-struct slowdown_whole {
+/* totals.c */
+/* One owner over all domains */
+struct slowdown_total {
 	uint64_t id;
-	double cycles, ran_ns;	/* means of all domains */
-	double most[SLOWDOWN_RESOURCES];	/* what all others can cost it; 0 at first */
+	double cycles, ran_ns;	/* sums of the means of its domains */
+	double most[SLOWDOWN_RESOURCES];	/* as slowdown_part.most; 0 until parts.c adds it */
 	bool timed;		/* ran_ns is known */
 };
 
-/* Fill in one of each owner, by id, in room for @slowdown's nr.  Returns their number. */
-uint32_t slowdown_wholes(const struct slowdown *slowdown, struct slowdown_whole *wholes);
-/* The one of @id, which is there. */
-struct slowdown_whole *slowdown_whole_of(struct slowdown_whole *wholes, uint32_t nr, uint64_t id);
+/*
+ * Store the total of each owner, sorted by id.  @totals: room for slowdown->nr.
+ * Returns their number.
+ */
+uint32_t slowdown_totals(const struct slowdown *slowdown, struct slowdown_total *totals);
+/* The total of @id, which must be in @totals. */
+struct slowdown_total *slowdown_total_of(struct slowdown_total *totals, uint32_t nr, uint64_t id);
 
-/* A mean of counts, which are not negative, that is @factor times as much now */
+/* Multiply a mean of counts, which is not negative, by @factor. */
 static inline void slowdown_fade(double *mean, double factor)
 {
 	*mean *= factor;
@@ -202,101 +237,122 @@ static inline void slowdown_fade(double *mean, double factor)
 }
 
 /* moments.c */
-/* e to the -@x, for @x >= 0.  The library is not linked with libm. */
+/* e^-@x, for @x >= 0.  The library is not linked with libm. */
 double slowdown_kept(double x);
 void slowdown_moments_scale(struct slowdown_moments *moments, double factor);
-/* A slot with too little work to tell is left out.  @t: the misses of its domain */
+/* Add a slot, unless it has too few cycles.  @t: the misses of its domain */
 void slowdown_moments_add(struct slowdown_moments *moments,
 			  const struct slowdown_values *values, double t);
 
-/* Slots are no independent samples: so many of them tell as much as one. */
+/* Neighbouring slots are not independent: so many slots count as one independent sample. */
 #define SLOWDOWN_SAMPLES_EACH	3.0
 
-/* An estimate and its variance; no variance: there is none. */
+/* An estimate and its variance; variance 0: there is no estimate */
 struct slowdown_guess {
 	double value, variance;
 };
 
 /*
- * The cycles that a miss costs: from the slots, drawn to what is usual, and to what an
- * instruction leaves that needs what is usual without a miss.
+ * The cycles that a miss costs: the mean, weighted by the inverse variances, of the slope over
+ * the slots, of the usual cost, and of the cost at which instructions without a miss need the
+ * usual cycles.
  */
 struct slowdown_guess slowdown_cost(const struct slowdown_owner *owner);
-/* By how much each miss of the domain in a slot raises that cost, as a part of it. */
+/* By how much each miss of the domain in a slot raises that cost, as a part of the cost */
 struct slowdown_guess slowdown_rise(const struct slowdown_owner *owner);
 
 /* outside.c */
-/* Seldom: compare with before, and take the last second into it. */
+/*
+ * Every 250 slots: compare the last second of each owner with the time before, set owner->rise
+ * and owner->outside, and add the last second to owner->before.
+ */
 void slowdown_outside(struct slowdown *slowdown);
 
 /* hits.c */
 void slowdown_curve_scale(struct slowdown_curve *curve, double factor);
 void slowdown_curve_add(struct slowdown_curve *curve, double references, double misses,
 			double kib);
-/* It hits so little that its hits tell nothing: a stream, or a loop that gets too little */
+/*
+ * Does the owner hit so little that its hits cannot be told from noise?  It is a stream, or a
+ * loop that gets too little of the cache.
+ */
 bool slowdown_hits_nothing(const struct slowdown_owner *owner);
-/* The exponent of the hits over what is held */
+/* The exponent with which hits grow over the cache that is held */
 double slowdown_steep(const struct slowdown_owner *owner);
 /* The natural logarithm of @x >= 1 */
 double slowdown_logarithm(double x);
 
-/*
- * An owner's hits as a share of its references, now and at most, that exponent, and the share
- * of its time that its misses take.  Where it is seen to hit more while it holds more, another
- * exponent leads there.
- */
+/* How the hits of an owner grow with the cache that it holds */
 struct slowdown_need {
-	double hits, most, steep, waits;
-	double seen, seen_times, seen_steep;	/* 0: not seen */
+	double hits;		/* hits now, as a share of references */
+	double most;		/* the greatest share of hits, with all the cache it can use */
+	double steep;		/* exponent, from now on or from seen_times on */
+	double waits;		/* share of its time that its misses take */
+	double seen;		/* a greater share of hits, seen in another phase; 0: none */
+	double seen_times;	/* the cache at which it has that share, as a multiple of now */
+	double seen_steep;	/* exponent from now to seen_times */
 };
 
-/* Of an owner with so many @misses, of its @references */
+/* The need of an owner with so many @misses, of its @references; see the members */
 struct slowdown_need slowdown_need(double misses, double references, double waits, double steep);
-/* It hits @hits where it holds @times as much; both are more than now. */
+/*
+ * Add that the owner has the share of hits @hits where it holds @times as much as now; both are
+ * greater than now.
+ */
 void slowdown_need_see(struct slowdown_need *need, double hits, double times);
 
 /* The share of hits of an owner that holds @times as much as now, @times >= 1 */
 double slowdown_hits(const struct slowdown_need *need, double times);
 
-/* Others press less: lines stay for 1, STEP, STEP^2, ... times as long as now */
+/*
+ * Pressure on the cache falls in steps: at pressure number i, lines stay STEP^i times as long as
+ * now.
+ */
 #define SLOWDOWN_PRESSURES	17
 #define SLOWDOWN_PRESSURE_STEP	1.4142135623730951
 
-/* What an owner holds then, in times of now */
+/* What an owner holds at each pressure, as a multiple of what it holds now */
 void slowdown_times(const struct slowdown_need *need, double times[SLOWDOWN_PRESSURES]);
 
 /* phases.c */
-/* A processor may count references that it took together. */
+/* A processor may count several references as one, and so fewer references than misses. */
 static inline double slowdown_references(const struct slowdown_values *values)
 {
 	return values->references > values->misses ? values->references : values->misses;
 }
 
-/* A slot begins: @kept is left of what was in the one before. */
+/* Begin a slot.  @kept: the weight of the slot before, where this one has 1 */
 void slowdown_phases_begin(struct slowdown *slowdown, double kept);
-/* A slot in which the owners of @domain miss @misses.  Returns its phase. */
+/* Add a slot in which the owners of @domain have so many @misses.  Returns its phase. */
 uint32_t slowdown_phases_slot(struct slowdown *slowdown, uint32_t domain, double misses);
 /* The phase of a slot with so many @misses */
 uint32_t slowdown_phase_of(const struct slowdown_load *load, double misses);
-/* Before the owner's means are of this slot, which is of phase @number */
+/*
+ * Add the slot, which is of phase @number, to the sums of the owner.  To be called before its
+ * occupancy_kib is that of this slot.
+ */
 void slowdown_phases_add(const struct slowdown *slowdown, struct slowdown_owner *owner,
 			 uint32_t number);
 
-/* How it is known what an owner holds; but for READ, kib has no unit. */
+/*
+ * What slowdown_state.kib is made of.  It is in KiB for READ; for the others, only the ratios
+ * among owners have a meaning.
+ */
 enum slowdown_holds {
-	SLOWDOWN_HOLDS_READ,	/* by its occupancy */
-	SLOWDOWN_HOLDS_MOVED,	/* by misses and references */
-	SLOWDOWN_HOLDS_MISSED,	/* the same, of one that misses lines for which it has no use */
+	SLOWDOWN_HOLDS_READ,	/* occupancy */
+	SLOWDOWN_HOLDS_MOVED,	/* misses and references */
+	SLOWDOWN_HOLDS_MISSED,	/* misses: the owner does not use again what it misses */
 };
 
 /* An owner in the slots of a phase */
 struct slowdown_state {
-	double misses, references;	/* a slot of any phase */
-	double kib;
+	double misses, references;	/* sums over the phase, divided by all slots */
+	double kib;			/* the cache that it holds; see enum slowdown_holds */
 	struct slowdown_need need;
-	double times[SLOWDOWN_PRESSURES];	/* of kib, where others press less */
+	double times[SLOWDOWN_PRESSURES];	/* slowdown_times() of need */
 };
 
+/* The state of the owner in each phase.  @cost: of a miss, cycles */
 void slowdown_states(const struct slowdown *slowdown, const struct slowdown_owner *owner,
 		     enum slowdown_holds holds, double cost,
 		     struct slowdown_state states[SLOWDOWN_PHASES]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Owners and their means. */
+/* Owners, the values of each slot, and the means of each owner. */
 #include "slowdown.h"
 
 #include <math.h>
@@ -9,9 +9,9 @@
 #include "base/base.h"
 
 #define NOBODY		UINT32_MAX
-#define RATE_MOST	100	/* cycles a nanosecond, and instructions a cycle */
-#define SHORT_NS	10000	/* times may be short by so much */
-#define FORGET		(5ULL * SLOWDOWN_WINDOW)	/* slots without values */
+#define RATE_MOST	100	/* greatest possible cycles a nanosecond, and instructions a cycle */
+#define SHORT_NS	10000	/* a measured CPU time may be too short by so much */
+#define FORGET		(5ULL * SLOWDOWN_WINDOW)	/* slots without values before an owner is dropped */
 
 bool slowdown_init(struct slowdown *slowdown, uint32_t room)
 {
@@ -58,7 +58,7 @@ static void forget(struct slowdown *slowdown, uint32_t index)
 	slowdown->free = index;
 }
 
-/* Seldom: a sweep looks at all owners. */
+/* Drop owners without values, once in a window: a sweep visits all owners. */
 static void sweep(struct slowdown *slowdown)
 {
 	if (slowdown->slot - slowdown->swept < SLOWDOWN_WINDOW)
@@ -84,8 +84,9 @@ static uint32_t take_free(struct slowdown *slowdown)
 }
 
 /*
- * No processor does so much: a counter that jumped would be in the means for half a minute.
- * The cycles that wait for memory are less than 100 a nanosecond in the lab's model, too.
+ * Values that no processor reaches come from a counter that jumped, and would be in the means
+ * for half a minute.  RATE_MOST is also above what the lab's model counts while it waits for
+ * memory.
  */
 static bool is_possible(const struct slowdown_values *values)
 {
@@ -94,7 +95,7 @@ static bool is_possible(const struct slowdown_values *values)
 	       (values->ran_ns <= 0 || values->cycles <= RATE_MOST * (values->ran_ns + SHORT_NS));
 }
 
-/* Mostly the one that came at this place in the slot before. */
+/* The owner that was added at this place in the slot before, if it is the one; mostly it is. */
 static struct slowdown_owner *owner_hinted(struct slowdown *slowdown, uint64_t id,
 					   uint32_t domain)
 {
@@ -106,10 +107,10 @@ static struct slowdown_owner *owner_hinted(struct slowdown *slowdown, uint64_t i
 }
 
 /*
- * One that comes while others are watched starts now: what it hits in its first second, as it
- * reads its files and clears its memory, says nothing of what it hits later.
+ * The first slot whose references count.  An owner that appears after the first second starts
+ * now: it reads its files and clears its memory, and hits lines that it will not use again.
  */
-static uint64_t settled(const struct slowdown *slowdown)
+static uint64_t start_end(const struct slowdown *slowdown)
 {
 	uint64_t watched = slowdown->slot - slowdown->begin;
 
@@ -133,7 +134,7 @@ static struct slowdown_owner *owner_of(struct slowdown *slowdown, uint64_t id,
 	owner = &slowdown->owners[i];
 	*owner = (struct slowdown_owner){
 		.id = id, .domain = domain, .next = *head, .used = true,
-		.first = slowdown->slot, .settled = settled(slowdown), .slot = slowdown->slot,
+		.first = slowdown->slot, .start_end = start_end(slowdown), .slot = slowdown->slot,
 	};
 	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++)
 		owner->phases[p].slots = slowdown->loads[domain].slots[p];
@@ -141,7 +142,7 @@ static struct slowdown_owner *owner_of(struct slowdown *slowdown, uint64_t id,
 	return owner;
 }
 
-/* What is left of means after @slots */
+/* The factor by which means fade in @slots */
 static double kept_of(uint64_t slots)
 {
 	return slots == 1 ? 1 - 1.0 / SLOWDOWN_WINDOW :
@@ -161,7 +162,7 @@ void slowdown_begin(struct slowdown *slowdown, uint64_t slots)
 	sweep(slowdown);
 }
 
-/* They are known, and do not count. */
+/* The references are known, and do not count: the owner starts. */
 static void leave_out_references(struct slowdown_owner *owner)
 {
 	if (owner->now.counted && owner->now.references >= 0)
@@ -182,12 +183,14 @@ void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool 
 	owner->suspect_only = suspect_only;
 	owner->now = *values;
 	owner->now.counted = values->counted && is_possible(values);
-	if (slowdown->slot < owner->settled)
+	if (slowdown->slot < owner->start_end)
 		leave_out_references(owner);
 	slowdown->now[slowdown->nr_now++] = (uint32_t)(owner - slowdown->owners);
 }
 
-/* Means as of @slot, if nothing happened since the last one; the occupancy stayed. */
+/*
+ * Bring the means up to @slot: since owner->slot the owner was idle, and held what it held before.
+ */
 static void age(struct slowdown_owner *owner, uint64_t slot)
 {
 	double kept = kept_of(slot - owner->slot);
@@ -209,10 +212,10 @@ static void age(struct slowdown_owner *owner, uint64_t slot)
 }
 
 /*
- * Returns what it held when this slot began, KiB: its hits are by that.  What it misses in the
- * slot is in the reading at its end.
+ * Set the occupancy of the slot, which was read at its end.  Returns the KiB that the owner held
+ * when the slot began: its hits in the slot depend on that.
  */
-static double take_occupancy(struct slowdown_owner *owner)
+static double set_occupancy(struct slowdown_owner *owner)
 {
 	double before = owner->holds ? owner->occupancy_kib : owner->now.occupancy_kib;
 
@@ -223,8 +226,8 @@ static double take_occupancy(struct slowdown_owner *owner)
 	return before;
 }
 
-/* @held: when the slot began, KiB, or 0 */
-static void take_references(struct slowdown_owner *owner, double held)
+/* @held: KiB when the slot began; 0: not known */
+static void add_references(struct slowdown_owner *owner, double held)
 {
 	const struct slowdown_values *now = &owner->now;
 	double w = 1.0 / SLOWDOWN_WINDOW, references;
@@ -240,14 +243,14 @@ static void take_references(struct slowdown_owner *owner, double held)
 }
 
 /* @t: the misses of the domain in this slot */
-static void take(struct slowdown_owner *owner, uint64_t slot, double t)
+static void add_values(struct slowdown_owner *owner, uint64_t slot, double t)
 {
 	const struct slowdown_values *now = &owner->now;
 	struct slowdown_values *mean = &owner->mean;
 	double w = 1.0 / SLOWDOWN_WINDOW, held;
 
 	age(owner, slot);
-	held = take_occupancy(owner);
+	held = set_occupancy(owner);
 	if (!now->counted || now->cycles > 0)
 		owner->active += w;
 	if (!now->counted)
@@ -261,12 +264,12 @@ static void take(struct slowdown_owner *owner, uint64_t slot, double t)
 	mean->instructions += w * now->instructions;
 	mean->misses += w * now->misses;
 	slowdown_moments_add(&owner->moments, now, t);
-	take_references(owner, owner->holds ? held : 0);
+	add_references(owner, owner->holds ? held : 0);
 }
 
-/* What the domains do in a slot */
+/* The domains in a slot */
 struct domains {
-	uint64_t used;		/* a bit each: has values */
+	uint64_t used;		/* a bit for each domain that has values */
 	double misses[CMT_DOMAINS_MAX];
 	uint32_t phase[CMT_DOMAINS_MAX];
 };
@@ -296,7 +299,7 @@ void slowdown_end(struct slowdown *slowdown)
 		struct slowdown_owner *owner = &slowdown->owners[slowdown->now[i]];
 
 		slowdown_phases_add(slowdown, owner, domains.phase[owner->domain]);
-		take(owner, slowdown->slot, domains.misses[owner->domain]);
+		add_values(owner, slowdown->slot, domains.misses[owner->domain]);
 	}
 	slowdown_outside(slowdown);
 }
@@ -314,7 +317,7 @@ bool slowdown_is_lately(const struct slowdown *slowdown, uint64_t slot)
 	return slot && slowdown->slot - slot <= FORGET;
 }
 
-/* How many owners have values, counters (@counted) and references (@referenced), lately. */
+/* Returns how many owners had values in the last 5 s; with counters, with references. */
 static uint32_t count(const struct slowdown *slowdown, uint32_t *counted, uint32_t *referenced)
 {
 	uint32_t n = 0;

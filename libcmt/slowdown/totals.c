@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* An owner in all domains together: a share is of all its time. */
+#include "slowdown.h"
+
+#include <stdlib.h>
+
+static int cmp_id(const void *pa, const void *pb)
+{
+	const struct slowdown_total *a = pa, *b = pb;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Add up the entries of each owner, which follow each other.  Returns the number of owners. */
+static uint32_t merge(struct slowdown_total *totals, uint32_t nr)
+{
+	uint32_t merged = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct slowdown_total *last = merged ? &totals[merged - 1] : NULL;
+
+		if (!last || last->id != totals[i].id) {
+			totals[merged++] = totals[i];
+			continue;
+		}
+		last->cycles += totals[i].cycles;
+		last->ran_ns += totals[i].ran_ns;
+		last->timed &= totals[i].timed;
+	}
+	return merged;
+}
+
+uint32_t slowdown_totals(const struct slowdown *slowdown, struct slowdown_total *totals)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < slowdown->nr; i++) {
+		const struct slowdown_owner *owner = &slowdown->owners[i];
+		double scale;
+
+		if (!owner->used)
+			continue;
+		scale = slowdown_scale(slowdown, owner);
+		totals[nr++] = (struct slowdown_total){
+			.id = owner->id, .cycles = owner->mean.cycles * scale,
+			.ran_ns = owner->mean.ran_ns * scale,
+			.timed = owner->timed || !owner->counted,
+		};
+	}
+	qsort(totals, nr, sizeof(*totals), cmp_id);
+	return merge(totals, nr);
+}
+
+struct slowdown_total *slowdown_total_of(struct slowdown_total *totals, uint32_t nr, uint64_t id)
+{
+	const struct slowdown_total key = { .id = id };
+
+	return bsearch(&key, totals, nr, sizeof(*totals), cmp_id);
+}
