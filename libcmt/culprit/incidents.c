@@ -11,14 +11,13 @@
 #define EARLY		3000U	/* slots: what is found so soon may have begun before them */
 #define CHANGE_NS	3000000000ULL	/* since a verdict that has the begin of an incident */
 #define SHARE_WEIGHT	0.2212	/* of an estimate in a mean of a second: 1 - e^(-LOOK / 1000) */
-#define RESOURCES	(CMT_SLOWDOWN_MEMORY + 1)
 
 /* What neighbours cost one victim, as of one estimate */
 struct cost {
 	const struct cmt_slowdown *pairs;
 	uint32_t nr;
 	double share, low, high;
-	double scale[RESOURCES];	/* so that the pairs add up to the share */
+	double scale[SLOWDOWN_RESOURCES];	/* so that the pairs add up to the share */
 };
 
 bool culprit_incidents_init(struct culprit_incidents *incidents)
@@ -50,7 +49,7 @@ static double least(double a, double b)
 static struct cost cost_of(const struct cmt_slowdown *pairs, uint32_t nr)
 {
 	struct cost cost = { .pairs = pairs, .nr = nr };
-	double sums[RESOURCES] = { 0 }, most[RESOURCES] = { 0 };
+	double sums[SLOWDOWN_RESOURCES] = { 0 }, most[SLOWDOWN_RESOURCES] = { 0 };
 
 	for (uint32_t i = 0; i < nr; i++) {
 		if (pairs[i].by == pairs[i].id)
@@ -60,7 +59,7 @@ static struct cost cost_of(const struct cmt_slowdown *pairs, uint32_t nr)
 		cost.low += pairs[i].low;
 		cost.high += pairs[i].high;
 	}
-	for (uint32_t r = 0; r < RESOURCES; r++) {
+	for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++) {
 		double told = least(sums[r], most[r]);
 
 		cost.scale[r] = sums[r] > 0 ? told / sums[r] : 0;

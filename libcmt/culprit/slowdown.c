@@ -39,8 +39,6 @@ void culprit_sum_up(struct cmt_culprit *culprit, const struct cmt_culprit_slot *
 	slowdown_end(&culprit->slowdown);
 }
 
-_Static_assert(SLOWDOWN_OUTSIDE == CMT_CULPRIT_OUTSIDE, "one id for both");
-
 /* The greatest of all pairs.  While they are added it is a heap, with the least at 0. */
 struct list {
 	struct cmt_slowdown *all;
@@ -124,8 +122,7 @@ static void add_parts(const struct cmt_culprit *culprit, const struct slowdown_p
 		double runs = runs_share(culprit, part->id);
 		struct cmt_slowdown slowdown = {
 			.id = part->id, .by = part->by, .domain = part->domain,
-			.resource = part->resource == SLOWDOWN_CACHE ?
-					    CMT_SLOWDOWN_CACHE : CMT_SLOWDOWN_MEMORY,
+			.resource = part->resource,
 			.share = runs * part->share, .low = runs * part->low,
 			.high = runs * part->high, .most = runs * part->most,
 			.cpus = part->cpus < 0 ? NAN : part->cpus / runs,

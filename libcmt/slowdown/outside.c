@@ -173,8 +173,8 @@ static void set_outside(struct slowdown_owner *owner, const struct slowdown_befo
 	cache = (now->misses - before->misses / before->instructions * now->instructions) *
 		slowdown_cost(owner).value / now->cycles;
 	cache = larger(cache, 0);
-	owner->outside[SLOWDOWN_CACHE] = cache < share ? cache : share;
-	owner->outside[SLOWDOWN_MEMORY] = share - owner->outside[SLOWDOWN_CACHE];
+	owner->outside[CMT_SLOWDOWN_CACHE] = cache < share ? cache : share;
+	owner->outside[CMT_SLOWDOWN_MEMORY] = share - owner->outside[CMT_SLOWDOWN_CACHE];
 }
 
 /* Move @mean by @weight towards @value. */

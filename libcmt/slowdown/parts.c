@@ -218,11 +218,11 @@ static double spared_at_most(const struct member *victim)
 }
 
 static double most_of(const struct domain *domain, const struct member *victim,
-		      enum slowdown_resource resource)
+		      enum cmt_slowdown_resource resource)
 {
 	double misses = 0;
 
-	if (domain->misses > 0 && resource == SLOWDOWN_CACHE)
+	if (domain->misses > 0 && resource == CMT_SLOWDOWN_CACHE)
 		misses = spared_at_most(victim);
 	else if (domain->misses > 0)
 		misses = victim->misses *
@@ -236,7 +236,9 @@ static void add_most(const struct domain *domain)
 	for (uint32_t i = 0; i < domain->nr; i++) {
 		const struct member *victim = &domain->members[i];
 
-		for (uint32_t r = 0; r < SLOWDOWN_RESOURCES && victim->cycles > 0; r++)
+		if (victim->cycles <= 0)
+			continue;
+		for (uint32_t r = CMT_SLOWDOWN_CACHE; r < SLOWDOWN_RESOURCES; r++)
 			victim->total->most[r] += victim->weight * most_of(domain, victim, r);
 	}
 }
@@ -259,7 +261,7 @@ static double drawn(const struct domain *domain, double share)
 }
 
 static void add_share(const struct domain *domain, const struct member *victim, uint64_t by,
-		      enum slowdown_resource resource, double share)
+		      enum cmt_slowdown_resource resource, double share)
 {
 	struct slowdown_part part = {
 		.id = victim->owner->id, .by = by,
@@ -292,11 +294,11 @@ static void add_victims(const struct domain *domain, const struct member *suspec
 		    !slowdown_is_enough(victim->cycles) || is_new(victim->owner))
 			continue;
 		cost = victim->cost.value / victim->cycles;
-		add_share(domain, victim, suspect->owner->id, SLOWDOWN_CACHE,
+		add_share(domain, victim, suspect->owner->id, CMT_SLOWDOWN_CACHE,
 			  drawn(domain, cost * spared(victim, pressure) *
 					likely(domain, suspect) * gives_back(domain, suspect)) +
 				  cost * spared_if_loop(domain, victim, suspect));
-		add_share(domain, victim, suspect->owner->id, SLOWDOWN_MEMORY,
+		add_share(domain, victim, suspect->owner->id, CMT_SLOWDOWN_MEMORY,
 			  drawn(domain, cost * victim->misses *
 					cheaper(domain, victim, suspect->misses)));
 	}
@@ -309,9 +311,9 @@ static void add_outside(const struct domain *domain)
 
 		if (!slowdown_is_enough(victim->cycles))
 			continue;
-		for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++)
+		for (uint32_t r = CMT_SLOWDOWN_CACHE; r < SLOWDOWN_RESOURCES; r++)
 			if (victim->owner->outside[r] > 0)
-				add_share(domain, victim, SLOWDOWN_OUTSIDE, r,
+				add_share(domain, victim, CMT_CULPRIT_OUTSIDE, r,
 					  victim->owner->outside[r]);
 	}
 }

@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <cmt/culprit.h>
+
 #include "base/base.h"
 
 #define SLOWDOWN_WINDOW	1000	/* slots */
@@ -81,7 +83,8 @@ struct slowdown_phase {
 	double slots;		/* slowdown_load.slots when held was last brought up to date */
 };
 
-enum slowdown_resource { SLOWDOWN_CACHE, SLOWDOWN_MEMORY, SLOWDOWN_RESOURCES };
+/* Size of arrays by enum cmt_slowdown_resource; the room does not use CMT_SLOWDOWN_CPU. */
+#define SLOWDOWN_RESOURCES	(CMT_SLOWDOWN_MEMORY + 1)
 
 /* Comparisons, one every 250 slots, from which on a past can be used: a second */
 #define SLOWDOWN_PAST_LEAST	4
@@ -125,9 +128,6 @@ struct slowdown_owner {
 	double outside[SLOWDOWN_RESOURCES];
 };
 
-/* The id, which no owner has, of what slows owners down from outside this machine */
-#define SLOWDOWN_OUTSIDE	UINT64_MAX
-
 struct slowdown {
 	uint64_t slot;		/* number of the current slot */
 	uint64_t begin;		/* number of the slot before the first one */
@@ -153,9 +153,9 @@ struct slowdown {
  * without @by.
  */
 struct slowdown_part {
-	uint64_t id, by;
+	uint64_t id, by;	/* @by may be CMT_CULPRIT_OUTSIDE */
 	uint32_t domain;
-	enum slowdown_resource resource;
+	enum cmt_slowdown_resource resource;	/* not CMT_SLOWDOWN_CPU */
 	double share;
 	double low, high;	/* bounds of share */
 	double most;	/* limit of the sum over all neighbours, by this resource in all domains */

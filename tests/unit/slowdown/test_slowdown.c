@@ -283,7 +283,7 @@ START_TEST(by_memory)
 		add_two(&v, &s);
 	}
 	ck_assert_double_gt(told(VICTIM, STREAMER), 0.05);
-	ck_assert_int_eq(parts[0].resource, SLOWDOWN_MEMORY);
+	ck_assert_int_eq(parts[0].resource, CMT_SLOWDOWN_MEMORY);
 	slowdown_free(&sums);
 }
 END_TEST
@@ -436,7 +436,7 @@ START_TEST(by_memory_in_bursts)
 		slowdown_end(&sums);
 	}
 	ck_assert_double_gt(told(VICTIM, STREAMER), 0.04);
-	ck_assert_int_eq(parts[0].resource, SLOWDOWN_MEMORY);
+	ck_assert_int_eq(parts[0].resource, CMT_SLOWDOWN_MEMORY);
 	slowdown_free(&sums);
 }
 END_TEST
@@ -503,7 +503,7 @@ static void referenced_slots(uint32_t told_of)
 	}
 }
 
-static double by_resource(enum slowdown_resource resource)
+static double by_resource(enum cmt_slowdown_resource resource)
 {
 	int n = slowdown_parts(&sums, parts, 64);
 	double share = 0;
@@ -520,8 +520,8 @@ START_TEST(without_references)
 	referenced_slots(0);
 	ck_assert_uint_eq(slowdown_counted(&sums), 2);
 	ck_assert_uint_eq(slowdown_referenced(&sums), 0);
-	ck_assert_double_gt(by_resource(SLOWDOWN_MEMORY), 0.05);
-	ck_assert_double_eq(by_resource(SLOWDOWN_CACHE), 0);
+	ck_assert_double_gt(by_resource(CMT_SLOWDOWN_MEMORY), 0.05);
+	ck_assert_double_eq(by_resource(CMT_SLOWDOWN_CACHE), 0);
 	slowdown_free(&sums);
 }
 END_TEST
@@ -535,12 +535,12 @@ START_TEST(with_some_references)
 	double all;
 
 	referenced_slots(1);
-	all = by_resource(SLOWDOWN_CACHE);
+	all = by_resource(CMT_SLOWDOWN_CACHE);
 	slowdown_free(&sums);
 	referenced_slots(3);
 	ck_assert_uint_eq(slowdown_referenced(&sums), 2);
-	ck_assert_double_gt(by_resource(SLOWDOWN_CACHE), 0.1 * all);
-	ck_assert_double_lt(by_resource(SLOWDOWN_CACHE), all);
+	ck_assert_double_gt(by_resource(CMT_SLOWDOWN_CACHE), 0.1 * all);
+	ck_assert_double_lt(by_resource(CMT_SLOWDOWN_CACHE), all);
 	slowdown_free(&sums);
 }
 END_TEST

@@ -173,7 +173,7 @@ START_TEST(hybrid_cores)
 	ck_assert_double_lt(told(VICTIM, STREAMER), 0.45);
 	ck_assert_double_lt(told(VICTIM, QUIET), 0.06);
 	ck_assert_double_eq(told(QUIET, STREAMER), 0);
-	ck_assert_double_eq(told(VICTIM, SLOWDOWN_OUTSIDE), 0);
+	ck_assert_double_eq(told(VICTIM, CMT_CULPRIT_OUTSIDE), 0);
 	slowdown_free(&sums);
 }
 END_TEST

@@ -52,19 +52,19 @@ static double outside_under(struct load load)
 
 	begin(8);
 	load_for(&usual, 8000);
-	ck_assert_double_eq(told(VICTIM, SLOWDOWN_OUTSIDE), 0);
+	ck_assert_double_eq(told(VICTIM, CMT_CULPRIT_OUTSIDE), 0);
 	load_for(&load, 2000);
-	share = told(VICTIM, SLOWDOWN_OUTSIDE);
+	share = told(VICTIM, CMT_CULPRIT_OUTSIDE);
 	slowdown_free(&sums);
 	return share;
 }
 
-static double by_outside(enum slowdown_resource resource)
+static double by_outside(enum cmt_slowdown_resource resource)
 {
 	double share = 0;
 
 	for (int i = slowdown_parts(&sums, parts, 64); i-- > 0;)
-		if (parts[i].id == VICTIM && parts[i].by == SLOWDOWN_OUTSIDE &&
+		if (parts[i].id == VICTIM && parts[i].by == CMT_CULPRIT_OUTSIDE &&
 		    parts[i].resource == resource)
 			share += parts[i].share;
 	return share;
@@ -79,12 +79,12 @@ START_TEST(by_memory_outside)
 	load.cost = 200;
 	load_for(&usual, 8000);
 	load_for(&load, 3000);
-	ck_assert_double_eq_tol(by_outside(SLOWDOWN_MEMORY), 0.27, 0.06);
-	ck_assert_double_lt(by_outside(SLOWDOWN_CACHE), 0.01);
+	ck_assert_double_eq_tol(by_outside(CMT_SLOWDOWN_MEMORY), 0.27, 0.06);
+	ck_assert_double_lt(by_outside(CMT_SLOWDOWN_CACHE), 0.01);
 	load_for(&load, 60000);
-	ck_assert_double_gt(by_outside(SLOWDOWN_MEMORY), 0.2);
+	ck_assert_double_gt(by_outside(CMT_SLOWDOWN_MEMORY), 0.2);
 	load_for(&usual, 2000);
-	ck_assert_double_eq(told(VICTIM, SLOWDOWN_OUTSIDE), 0);
+	ck_assert_double_eq(told(VICTIM, CMT_CULPRIT_OUTSIDE), 0);
 	slowdown_free(&sums);
 }
 END_TEST
@@ -99,8 +99,8 @@ START_TEST(by_cache_outside)
 	load.kib = 0.67;
 	load_for(&usual, 8000);
 	load_for(&load, 3000);
-	ck_assert_double_eq_tol(by_outside(SLOWDOWN_CACHE), 0.15, 0.05);
-	ck_assert_double_lt(by_outside(SLOWDOWN_MEMORY), 0.03);
+	ck_assert_double_eq_tol(by_outside(CMT_SLOWDOWN_CACHE), 0.15, 0.05);
+	ck_assert_double_lt(by_outside(CMT_SLOWDOWN_MEMORY), 0.03);
 	slowdown_free(&sums);
 	load.others_kib = 7000;
 	ck_assert_double_eq(outside_under(load), 0);
