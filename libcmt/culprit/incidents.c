@@ -60,10 +60,10 @@ static struct cost cost_of(const struct cmt_slowdown *pairs, uint32_t nr)
 		cost.high += pairs[i].high;
 	}
 	for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++) {
-		double told = least(sums[r], most[r]);
+		double part = least(sums[r], most[r]);
 
-		cost.scale[r] = sums[r] > 0 ? told / sums[r] : 0;
-		cost.share += told;
+		cost.scale[r] = sums[r] > 0 ? part / sums[r] : 0;
+		cost.share += part;
 	}
 	cost.share = least(cost.share, 1);
 	cost.low = least(cost.low, cost.share);
@@ -235,21 +235,21 @@ static void open_one(struct cmt_culprit *culprit, const struct cost *cost)
 		return;
 	incidents->nr++;
 	*one = (struct culprit_incident){
-		.told = {
+		.incident = {
 			.number = ++incidents->numbers, .id = cost->pairs[0].id,
 			.flags = CMT_INCIDENT_OPEN, .end_ns = now_of(culprit),
 		},
 		.seen = true,
 	};
-	set_begin(culprit, &one->told);
-	add_cost(culprit, &one->told, cost, FIRST * culprit->opts.slot_ns);
-	enqueue(incidents, &one->told);
+	set_begin(culprit, &one->incident);
+	add_cost(culprit, &one->incident, cost, FIRST * culprit->opts.slot_ns);
+	enqueue(incidents, &one->incident);
 }
 
 static struct culprit_incident *open_of(struct culprit_incidents *incidents, uint64_t id)
 {
 	for (uint32_t i = 0; i < incidents->nr; i++)
-		if (incidents->open[i].told.id == id)
+		if (incidents->open[i].incident.id == id)
 			return &incidents->open[i];
 	return NULL;
 }
@@ -260,10 +260,10 @@ static void go_on(const struct cmt_culprit *culprit, struct culprit_incident *on
 	uint64_t slots = culprit->slot - culprit->incidents.looked;
 
 	one->seen = true;
-	add_cost(culprit, &one->told, cost, slots * culprit->opts.slot_ns);
+	add_cost(culprit, &one->incident, cost, slots * culprit->opts.slot_ns);
 	if (cost->share >= CMT_INCIDENT_END) {
 		one->below = 0;
-		one->told.end_ns = now_of(culprit);
+		one->incident.end_ns = now_of(culprit);
 	} else if (!one->below) {
 		one->below = culprit->slot;
 	}
@@ -336,11 +336,11 @@ static void end_one(struct culprit_incidents *incidents, uint32_t i)
 {
 	struct culprit_incident *one = &incidents->open[i];
 
-	one->told.flags &= ~CMT_INCIDENT_OPEN;
-	one->told.share = 0;
-	one->told.low = 0;
-	one->told.high = 0;
-	enqueue(incidents, &one->told);
+	one->incident.flags &= ~CMT_INCIDENT_OPEN;
+	one->incident.share = 0;
+	one->incident.low = 0;
+	one->incident.high = 0;
+	enqueue(incidents, &one->incident);
 	incidents->nr--;
 	memmove(one, one + 1, (incidents->nr - i) * sizeof(*one));
 }
@@ -393,5 +393,5 @@ const struct cmt_incident *cmt_culprit_incident_at(const struct cmt_culprit *cul
 {
 	const struct culprit_incidents *incidents = &culprit->incidents;
 
-	return i < incidents->nr ? &incidents->open[i].told : NULL;
+	return i < incidents->nr ? &incidents->open[i].incident : NULL;
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define MINUTE_NS	60000000000ULL
-#define LEAST		0.0005	/* a smaller mean is not told, */
-#define FADED		1e-6	/* and dropped when it is so small: one estimate is a 240th */
+#define LEAST		0.0005	/* a smaller mean is not reported */
+#define FADED		1e-6	/* a smaller mean is dropped; one estimate is a 240th */
 #define MEANS		(2 * CULPRIT_PAIRS)
 
 bool culprit_minute_init(struct culprit_minute *minute)

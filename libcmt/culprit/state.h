@@ -67,8 +67,8 @@ struct culprit_debt {
 	float grown;		/* KiB times cmt_culprit.grown */
 };
 
-/* The last verdict of each kind. */
-struct culprit_told {
+/* The last reported verdict of a kind */
+struct culprit_reported {
 	uint64_t suspect;
 	uint64_t ts_ns;		/* 0: none */
 };
@@ -115,7 +115,7 @@ struct culprit_cell {
 	bool counted;		/* CPI and MPI have baselines */
 	float traffic50, traffic90, cpi50, mpi50;
 	float occupancy50, occupancy_low, occupancy_high;
-	struct culprit_told told[CMT_CULPRIT_BANDWIDTH + 1];
+	struct culprit_reported reported[CMT_CULPRIT_BANDWIDTH + 1];
 	uint64_t blamed_ns;	/* CPU time is known to be short until this time */
 	uint32_t paced;		/* blocks until the series has no CPI */
 	uint32_t next;		/* the next cell with this hash */
@@ -162,7 +162,7 @@ struct culprit_owner {
 	double wait_share;
 	struct culprit_wait wait;
 	struct cmt_cgroup_cpu cpu;
-	struct culprit_told told[CMT_CULPRIT_STOLEN + 1 - CMT_CULPRIT_THROTTLED];
+	struct culprit_reported reported[CMT_CULPRIT_STOLEN + 1 - CMT_CULPRIT_THROTTLED];
 	uint32_t next;		/* with this hash, or the next free one */
 };
 
@@ -193,7 +193,7 @@ struct culprit_delay {
 struct culprit_waits {
 	uint64_t begin_ns;	/* of the current second; 0: there was no frame */
 	uint64_t seen_ns;	/* part of it in which waiting was accounted */
-	bool partial;		/* there is more of which no record tells */
+	bool partial;		/* some waiting may be in no record */
 	uint32_t nr;
 	uint32_t mask;
 	struct culprit_pair *pairs;	/* by hash */
@@ -202,7 +202,7 @@ struct culprit_waits {
 };
 
 struct culprit_incident {
-	struct cmt_incident told;
+	struct cmt_incident incident;
 	uint64_t below;		/* slot since which it costs nearly nothing; 0: it does cost */
 	bool seen;		/* in this estimate */
 };
@@ -256,7 +256,7 @@ struct cmt_culprit {
 	uint32_t nr_owners;
 	uint32_t free;		/* unused cells, linked by next */
 	uint32_t nr_domains;
-	uint64_t slots, samples, verdicts, missing, not_followed, not_told;
+	uint64_t slots, samples, verdicts, missing, not_followed, verdicts_dropped;
 	struct culprit_domain domains[CMT_DOMAINS_MAX];
 	uint32_t hash_mask;
 	uint32_t *hash;

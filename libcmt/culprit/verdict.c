@@ -38,16 +38,16 @@ static void add_suspects(const struct cmt_culprit *culprit,
 		verdict->flags |= CMT_CULPRIT_CLIPPED;
 }
 
-/* Is it the last verdict again, too soon?  Otherwise it is the last one now. */
-static bool cooling(const struct cmt_culprit *culprit, struct culprit_told *told,
+/* Is @verdict the same as the last one, within the cooldown?  Otherwise it is the last one now. */
+static bool cooling(const struct cmt_culprit *culprit, struct culprit_reported *last,
 		    const struct cmt_culprit_verdict *verdict)
 {
-	if (told->ts_ns &&
-	    (!verdict->nr_suspects || told->suspect == verdict->suspects[0].id) &&
-	    verdict->ts_ns - told->ts_ns < culprit->opts.cooldown_ns)
+	if (last->ts_ns &&
+	    (!verdict->nr_suspects || last->suspect == verdict->suspects[0].id) &&
+	    verdict->ts_ns - last->ts_ns < culprit->opts.cooldown_ns)
 		return true;
-	told->ts_ns = verdict->ts_ns;
-	told->suspect = verdict->nr_suspects ? verdict->suspects[0].id : 0;
+	last->ts_ns = verdict->ts_ns;
+	last->suspect = verdict->nr_suspects ? verdict->suspects[0].id : 0;
 	return false;
 }
 
@@ -60,7 +60,7 @@ static void enqueue(struct cmt_culprit *culprit,
 	if (culprit->queue_nr == CULPRIT_QUEUE) {
 		culprit->queue_at = (culprit->queue_at + 1) % CULPRIT_QUEUE;
 		culprit->queue_nr--;
-		culprit->not_told++;
+		culprit->verdicts_dropped++;
 	}
 	at = (culprit->queue_at + culprit->queue_nr) % CULPRIT_QUEUE;
 	culprit->queue[at] = *verdict;
@@ -120,7 +120,7 @@ void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 	verdict->since_ns = now - (culprit->slot - cell->onset) * culprit->opts.slot_ns;
 	verdict->cpu_share = NAN;
 	add_suspects(culprit, suspects, verdict);
-	if (cooling(culprit, &cell->told[verdict->kind], verdict))
+	if (cooling(culprit, &cell->reported[verdict->kind], verdict))
 		return;
 	verdict->occupancy_bytes = bytes(cell->occupancy);
 	verdict->occupancy_before = bytes(cell->occupancy50);
@@ -141,7 +141,7 @@ void culprit_tell_cpu(struct cmt_culprit *culprit, struct culprit_owner *owner,
 	verdict->cpi_before = NAN;
 	verdict->mpki = NAN;
 	verdict->mpki_before = NAN;
-	if (!cooling(culprit, &owner->told[verdict->kind - CMT_CULPRIT_THROTTLED], verdict))
+	if (!cooling(culprit, &owner->reported[verdict->kind - CMT_CULPRIT_THROTTLED], verdict))
 		enqueue(culprit, verdict);
 }
 

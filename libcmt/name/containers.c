@@ -96,7 +96,7 @@ static int item_path(struct cmt_containers *containers, struct cmt_item *item,
 	return 0;
 }
 
-static const char *told(const char *text)
+static const char *text_or_null(const char *text)
 {
 	return *text ? text : NULL;
 }
@@ -108,10 +108,10 @@ static void item_take(struct cmt_item *item, struct cmt_state *state)
 
 	free(item->state);
 	item->state = state;
-	c->image = told(state->image);
-	c->pod_name = told(state->pod_name);
-	c->pod_namespace = told(state->pod_namespace);
-	c->container_name = told(c->pod_name ? state->pod_container :
+	c->image = text_or_null(state->image);
+	c->pod_name = text_or_null(state->pod_name);
+	c->pod_namespace = text_or_null(state->pod_namespace);
+	c->container_name = text_or_null(c->pod_name ? state->pod_container :
 					       state->name);
 	if (!c->pod[0])
 		memcpy(c->pod, state->pod, sizeof(c->pod));

@@ -206,7 +206,7 @@ static int share_out(struct wait_sums *sums, uint32_t cpu, const struct wait_ent
 {
 	uint64_t busy_ns = busy_idles_ns(ran), own_ns = busy_of(of, ran, busy_ns);
 	uint64_t others_ns = ran->owners_ns + busy_ns - own_ns;
-	uint64_t told_ns = 0, sum_ns = 0, to_others_ns, ns;
+	uint64_t shared_ns = 0, sum_ns = 0, to_others_ns, ns;
 	int err = 0;
 
 	if (!own_ns && !others_ns)
@@ -219,12 +219,12 @@ static int share_out(struct wait_sums *sums, uint32_t cpu, const struct wait_ent
 		if (by == of)
 			continue;
 		sum_ns += busy_of(by, ran, busy_ns);
-		ns = share(sum_ns, to_others_ns, others_ns) - told_ns;
-		told_ns += ns;
+		ns = share(sum_ns, to_others_ns, others_ns) - shared_ns;
+		shared_ns += ns;
 		if (ns)
 			err = part_add(sums, of->party, by->party, ns);
 	}
-	ns = of->waited_ns - told_ns;
+	ns = of->waited_ns - shared_ns;
 	return err || !ns ? err : part_add(sums, of->party, own_ns ? of->party : WAIT_UNKNOWN, ns);
 }
 

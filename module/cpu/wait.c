@@ -128,10 +128,10 @@ static u32 rmid_if(const struct cmt_cpu *cpu, const struct task_struct *task)
 }
 
 /*
- * @task waits for this CPU @since, until @at.  What cannot be told, because another CPU
- * changes something of it, the next tick tells, or the switch.
+ * @task waits for this CPU @since, until @at.  Where another CPU changes the account at the same
+ * time, the next tick or the switch accounts the wait.
  */
-static void waiter_tell(struct cmt_cpu *cpu, struct task_struct *task, u64 since, u64 at)
+static void waiter_account(struct cmt_cpu *cpu, struct task_struct *task, u64 since, u64 at)
 {
 	local_t *account = &cmt_wait_accounts[task->pid];
 	u64 was = local_read(account);
@@ -168,7 +168,7 @@ static void hint_look(struct cmt_cpu *cpu, struct cmt_hints *hints, u32 i, u64 n
 		return;
 	hint_add(per_cpu_ptr(&cmt_cpus, task_cpu(task)), task->pid);
 	if (task_cpu(task) == smp_processor_id())
-		waiter_tell(cpu, task, since, now);
+		waiter_account(cpu, task, since, now);
 }
 
 /* The next bit of @bits from the cursor on, cyclically. */

@@ -8,8 +8,8 @@
  *	for tasks that wait, to the RMID that they would run with: by the tick
  *
  * so the sum is exact whatever happens to a task meanwhile, and a wait that is longer than a
- * tick is told while it lasts.  For that a CPU keeps hints: which tasks may wait for it.  A
- * task without a hint is told when it runs.
+ * tick is accounted while it lasts.  For that a CPU keeps hints: which tasks may wait for it.
+ * The wait of a task without a hint is accounted when the task runs.
  */
 #ifndef CMT_WAIT_H
 #define CMT_WAIT_H
@@ -28,7 +28,7 @@
 const char *cmt_wait_alloc(void);
 void cmt_wait_free(void);
 
-/* What tasks have waited up to now is not told.  While there are probes of wake-ups. */
+/* Waits up to now are not accounted.  To be called while there are probes of wake-ups. */
 void cmt_wait_begin(void);
 
 /* The probes of sched_wakeup and sched_wakeup_new, with the run-queue lock held */
@@ -45,7 +45,7 @@ void cmt_probe_wakeup_new(void *data, struct task_struct *task);
 extern local_t *cmt_wait_accounts;
 
 /*
- * The account of a task whose waits are all told, when they add up to @ns: ns.  Those of two
+ * The account of a task when all its waits, which add up to @ns, are accounted.  Those of two
  * tasks are far apart: a thread that calls exec() gets the process id of its leader.
  */
 static __always_inline u64 cmt_wait_account(const struct task_struct *task, u64 ns)
@@ -58,8 +58,8 @@ static __always_inline u64 cmt_wait_account(const struct task_struct *task, u64 
  * RMID that is loaded.  False: that is not usual; use cmt_wait_ran_odd().
  *
  * A tick of a CPU for which the task waited a moment ago may add to the account meanwhile.
- * What both add is then told twice, and the account is ahead by as much, which is made up
- * for by the next wait.
+ * What both add is then accounted twice, and the account is ahead by as much; the next wait
+ * counts less by that.
  */
 static __always_inline bool cmt_wait_ran(const struct cmt_cpu *cpu,
 					 const struct task_struct *task, u32 pid)
@@ -145,7 +145,7 @@ static __always_inline bool cmt_wait_hints_any(const struct cmt_hints *hints)
 
 /*
  * In a tick, while the RMID of current is loaded.  @cpu has sums.  What the task waited before
- * it ran is told in the first tick after it, so that it counts to who ran then.
+ * it ran is accounted in the first tick after it, as the tasks that ran meanwhile are.
  */
 static __always_inline void cmt_wait_tick(struct cmt_cpu *cpu)
 {

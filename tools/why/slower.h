@@ -9,7 +9,7 @@
 #define SLOWER_MOST	256U
 #define SLOWER_LITTLE	1024U
 #define SLOWER_RESOURCES (CMT_SLOWDOWN_MEMORY + 1)
-#define SLOWER_LEAST	0.01	/* less is not told */
+#define SLOWER_LEAST	0.01	/* a smaller share is not reported */
 #define SLOWER_SLOTS	1000		/* before the first estimate */
 
 struct slower_part {
@@ -61,8 +61,8 @@ void slowers_read(struct slowers *slowers, const struct cmt_culprit *culprit);
 void slowers_set(const struct slowers *slowers, struct frame *frame);
 
 /*
- * The bounds of row.slowed, where that is known.  What is less than SLOWER_LEAST is not
- * told: of it there are only bounds.
+ * The bounds of row.slowed, where that is known.  A share below SLOWER_LEAST is not
+ * reported: of it there are only bounds.
  */
 double slower_low(const struct row *row);
 double slower_high(const struct row *row);

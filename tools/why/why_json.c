@@ -384,7 +384,7 @@ int why_json_end(FILE *out, const struct why_state *state,
 	add_number(&to, "missing", end->counts.missing);
 	add_number(&to, "lost", end->lost);
 	add_number(&to, "not_followed", end->counts.not_followed);
-	add_number(&to, "not_told", end->counts.not_told);
+	add_number(&to, "verdicts_dropped", end->counts.verdicts_dropped);
 	add_number(&to, "verdicts", end->counts.verdicts);
 	add_number(&to, "counted", end->counts.counted);
 	add_number(&to, "referenced", end->counts.referenced);

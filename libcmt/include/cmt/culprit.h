@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
- * Culprit: which owner took cache, bandwidth or CPU time from which other one, since when,
- * and with which confidence.
+ * Culprit: how much slower an owner is because of which neighbour, in which incidents, and
+ * verdicts: which owner took cache, bandwidth or CPU time from which other one, since when, and
+ * with which confidence.
  *
  *	struct cmt_culprit_opts opts = { .sz = sizeof(opts) };
  *
@@ -338,8 +339,9 @@ struct cmt_incident {
 							 */
 };
 
-/** Of the victim's time; what rises is told from CMT_INCIDENT_END on, if it reaches
- *  CMT_INCIDENT_BEGIN with what it rose in the last second: an estimate is late by that.
+/** Slowdowns, as shares of the victim's time, at which an incident begins and ends.  As an
+ *  estimate is late by about a second, a slowdown that rises begins an incident from
+ *  CMT_INCIDENT_END on, if it reaches CMT_INCIDENT_BEGIN with its rise in the last second.
  */
 #define CMT_INCIDENT_BEGIN	0.05
 #define CMT_INCIDENT_END	0.025
@@ -351,7 +353,7 @@ struct cmt_culprit_counts {
 	uint64_t verdicts;
 	uint64_t missing;	/**< slots missing between those that were added */
 	uint64_t not_followed;	/**< samples of owners beyond max_owners */
-	uint64_t not_told;	/**< verdicts replaced before they were fetched */
+	uint64_t verdicts_dropped;	/**< replaced by newer ones before they were fetched */
 	uint32_t owners;	/**< owners followed now */
 	uint32_t learning;	/**< of these, owners whose baselines are too short */
 	uint32_t counted;	/**< owners with all counters that slowdowns by memory
