@@ -67,11 +67,11 @@ int cmt_culprit_add_cpu(struct cmt_culprit *culprit,
 	/* by how much an owner was robbed is an estimate */
 	verdict.confidence = verdict.kind == CMT_CULPRIT_STOLEN ? NAN : 1;
 	blame(culprit, cpu);
-	culprit_tell_cpu(culprit, owner, &verdict);
+	culprit_report_cpu(culprit, owner, &verdict);
 	return (int)culprit->queue_nr;
 }
 
-static void look_at(struct cmt_culprit *culprit,
+static void add_row(struct cmt_culprit *culprit,
 		    const struct cmt_usage_frame *frame,
 		    const struct cmt_usage_row *row, struct cmt_cpu_turn *turn)
 {
@@ -98,6 +98,6 @@ int cmt_culprit_refresh(struct cmt_culprit *culprit,
 		return culprit->root;
 	cmt_cpu_turn_begin(&turn, culprit->root, &culprit->steal);
 	for (uint32_t i = 0; i < frame->nr_rows; i++)
-		look_at(culprit, frame, cmt_usage_row_at(frame, i), &turn);
+		add_row(culprit, frame, cmt_usage_row_at(frame, i), &turn);
 	return (int)culprit->queue_nr;
 }

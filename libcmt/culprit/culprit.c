@@ -564,7 +564,7 @@ int cmt_culprit_add(struct cmt_culprit *culprit,
 	take_rest(culprit, slot->flags);
 	culprit_flows(culprit);
 	culprit_judge(culprit);
-	culprit_incidents_look(culprit);
+	culprit_incidents_update(culprit);
 	return (int)culprit->queue_nr;
 }
 

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #define FIRST		1000U	/* slots before the first estimate, which is of a second */
-#define LOOK		250U	/* slots from one estimate to the next */
+#define ESTIMATE_SLOTS	250U	/* slots from one estimate to the next */
 #define QUIET		1000U	/* slots with nearly no cost, then the incident has ended */
 #define EARLY		3000U	/* slots: what is found so soon may have begun before them */
 #define CHANGE_NS	3000000000ULL	/* since a verdict that has the begin of an incident */
-#define SHARE_WEIGHT	0.2212	/* of an estimate in a mean of a second: 1 - e^(-LOOK / 1000) */
+#define SHARE_WEIGHT	0.2212	/* of an estimate in a mean of a second: 1 - e^(-250 / 1000) */
 
 /* What neighbours cost one victim, as of one estimate */
 struct cost {
@@ -199,14 +199,15 @@ static uint64_t change_of(const struct cmt_culprit *culprit, uint64_t id)
 
 static void set_begin(const struct cmt_culprit *culprit, struct cmt_incident *incident)
 {
-	uint64_t look_ns = LOOK * culprit->opts.slot_ns, first_ns = culprit->first_ns;
+	uint64_t estimate_ns = ESTIMATE_SLOTS * culprit->opts.slot_ns;
+	uint64_t first_ns = culprit->first_ns;
 	uint64_t since = change_of(culprit, incident->id);
 
 	if (!since && culprit->slot < EARLY &&
-	    slowdown_before_first(&culprit->slowdown, incident->id) < LOOK)
+	    slowdown_before_first(&culprit->slowdown, incident->id) < ESTIMATE_SLOTS)
 		since = first_ns;
-	incident->begin_ns = since ? since : now_of(culprit) - look_ns;
-	if (since && since - first_ns < look_ns) {
+	incident->begin_ns = since ? since : now_of(culprit) - estimate_ns;
+	if (since && since - first_ns < estimate_ns) {
 		incident->begin_ns = first_ns;
 		incident->flags |= CMT_INCIDENT_BEFORE;
 	}
@@ -257,7 +258,7 @@ static struct culprit_incident *open_of(struct culprit_incidents *incidents, uin
 static void go_on(const struct cmt_culprit *culprit, struct culprit_incident *one,
 		  const struct cost *cost)
 {
-	uint64_t slots = culprit->slot - culprit->incidents.looked;
+	uint64_t slots = culprit->slot - culprit->incidents.estimated;
 
 	one->seen = true;
 	add_cost(culprit, &one->incident, cost, slots * culprit->opts.slot_ns);
@@ -346,11 +347,11 @@ static void end_one(struct culprit_incidents *incidents, uint32_t i)
 }
 
 /* Without memory for the estimate, nothing begins or ends. */
-static void look(struct cmt_culprit *culprit)
+static void estimate_now(struct cmt_culprit *culprit)
 {
 	static const struct cost none;
 	struct culprit_incidents *incidents = &culprit->incidents;
-	uint64_t ns = (culprit->slot - incidents->looked) * culprit->opts.slot_ns;
+	uint64_t ns = (culprit->slot - incidents->estimated) * culprit->opts.slot_ns;
 	int nr = cmt_culprit_slowdown(culprit, incidents->pairs, CULPRIT_PAIRS);
 
 	if (nr < 0)
@@ -367,13 +368,14 @@ static void look(struct cmt_culprit *culprit)
 		if (has_ended(culprit, &incidents->open[i]))
 			end_one(incidents, i);
 	}
-	incidents->looked = culprit->slot;
+	incidents->estimated = culprit->slot;
 }
 
-void culprit_incidents_look(struct cmt_culprit *culprit)
+void culprit_incidents_update(struct cmt_culprit *culprit)
 {
-	if (culprit->slot >= FIRST && culprit->slot - culprit->incidents.looked >= LOOK)
-		look(culprit);
+	if (culprit->slot >= FIRST &&
+	    culprit->slot - culprit->incidents.estimated >= ESTIMATE_SLOTS)
+		estimate_now(culprit);
 }
 
 int cmt_culprit_next_incident(struct cmt_culprit *culprit, const struct cmt_incident **incident)

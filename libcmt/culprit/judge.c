@@ -174,15 +174,15 @@ static bool may_accuse(const struct cmt_culprit *culprit,
 /*
  * @slots: the conditions have held for this long; the onset may be known to be earlier.
  */
-static void tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
-		 uint32_t kind, const struct culprit_list *suspects,
-		 uint32_t slots)
+static void report_kind(struct cmt_culprit *culprit, struct culprit_cell *cell,
+			uint32_t kind, const struct culprit_list *suspects,
+			uint32_t slots)
 {
 	struct cmt_culprit_verdict verdict = { .kind = kind };
 
 	if (culprit->slot - cell->onset < slots)
 		cell->onset = culprit->slot - slots;
-	culprit_tell(culprit, cell, suspects, &verdict);
+	culprit_report(culprit, cell, suspects, &verdict);
 }
 
 /*
@@ -228,7 +228,7 @@ static bool judge_sudden(struct cmt_culprit *culprit, struct culprit_cell *cell)
 	if (pace.known ? count(cell->harmed, 4) < 2 : !(cell->harmed & 1))
 		return false;
 	claims_of(culprit, cell, &claims);
-	tell(culprit, cell, CMT_CULPRIT_CACHE, &claims, 2);
+	report_kind(culprit, cell, CMT_CULPRIT_CACHE, &claims, 2);
 	return true;
 }
 
@@ -254,7 +254,7 @@ static void judge_slow(struct cmt_culprit *culprit, struct culprit_cell *cell)
 	for (uint32_t i = 0; i < suspects.nr; i++)
 		suspects.sources[i].kib *= gone / gaining->total;
 	suspects.total = gone;
-	tell(culprit, cell, CMT_CULPRIT_CACHE, &suspects, 8);
+	report_kind(culprit, cell, CMT_CULPRIT_CACHE, &suspects, 8);
 }
 
 /*
@@ -310,8 +310,8 @@ static void judge_bandwidth(struct cmt_culprit *culprit,
 	shift(&cell->squeezed, cell->excess < 0.25f * domain->rising.total &&
 	      squeezed(culprit, cell, &pace) && may_accuse(culprit, cell, &pace));
 	if (cell->squeezed & 1 && count(cell->squeezed, 6) >= 5)
-		tell(culprit, cell, CMT_CULPRIT_BANDWIDTH, &domain->saturating,
-		     5);
+		report_kind(culprit, cell, CMT_CULPRIT_BANDWIDTH, &domain->saturating,
+			    5);
 }
 
 static void judge_cell(struct cmt_culprit *culprit, struct culprit_cell *cell)

@@ -171,7 +171,7 @@ struct culprit_owners {
 	uint32_t nr;		/* used up to now: from here on all are free */
 	uint32_t room;
 	uint32_t free;
-	uint64_t swept;		/* slot in which old ones were looked for */
+	uint64_t swept;		/* slot of the last search for old ones */
 	uint32_t mask;
 	uint32_t *hash;
 };
@@ -224,7 +224,7 @@ struct culprit_shares {
 
 struct culprit_incidents {
 	uint64_t numbers;	/* given */
-	uint64_t looked;	/* slot of the last estimate */
+	uint64_t estimated;	/* slot of the last estimate */
 	uint32_t nr;
 	struct culprit_incident *open;	/* CULPRIT_INCIDENTS, by number */
 	struct cmt_slowdown *pairs;	/* of an estimate */
@@ -328,7 +328,7 @@ void culprit_sum_up(struct cmt_culprit *culprit, const struct cmt_culprit_slot *
 bool culprit_incidents_init(struct culprit_incidents *incidents);
 void culprit_incidents_free(struct culprit_incidents *incidents);
 /* After each slot: now and then there is an estimate, and incidents begin and end. */
-void culprit_incidents_look(struct cmt_culprit *culprit);
+void culprit_incidents_update(struct cmt_culprit *culprit);
 
 /* minute.c */
 /* As culprit_owners_init(). */
@@ -398,11 +398,11 @@ void culprit_waits_add(struct cmt_culprit *culprit, const struct cmt_usage_frame
  * Complete a verdict, and queue it unless it repeats a recent one.  A confidence of 0 is
  * replaced.
  */
-void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
-		  const struct culprit_list *suspects,
-		  struct cmt_culprit_verdict *verdict);
+void culprit_report(struct cmt_culprit *culprit, struct culprit_cell *cell,
+		    const struct culprit_list *suspects,
+		    struct cmt_culprit_verdict *verdict);
 /* The same of an owner that was kept from running. */
-void culprit_tell_cpu(struct cmt_culprit *culprit, struct culprit_owner *owner,
-		      struct cmt_culprit_verdict *verdict);
+void culprit_report_cpu(struct cmt_culprit *culprit, struct culprit_owner *owner,
+			struct cmt_culprit_verdict *verdict);
 
 #endif

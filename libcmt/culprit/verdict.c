@@ -108,9 +108,9 @@ static double confidence(const struct culprit_cell *cell,
 	return right[row][column];
 }
 
-void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
-		  const struct culprit_list *suspects,
-		  struct cmt_culprit_verdict *verdict)
+void culprit_report(struct cmt_culprit *culprit, struct culprit_cell *cell,
+		    const struct culprit_list *suspects,
+		    struct cmt_culprit_verdict *verdict)
 {
 	uint64_t now = culprit->start_ns + culprit->opts.slot_ns;
 
@@ -133,8 +133,8 @@ void culprit_tell(struct cmt_culprit *culprit, struct culprit_cell *cell,
 }
 
 /* What an owner holds has no part in it, and may be unknown. */
-void culprit_tell_cpu(struct cmt_culprit *culprit, struct culprit_owner *owner,
-		      struct cmt_culprit_verdict *verdict)
+void culprit_report_cpu(struct cmt_culprit *culprit, struct culprit_owner *owner,
+			struct cmt_culprit_verdict *verdict)
 {
 	verdict->id = owner->id;
 	verdict->cpi = NAN;

@@ -197,7 +197,7 @@ static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint
 			    (double)(wait->waited_ns + wait->ran_ns);
 	owner->wait_share = verdict.cpu_share;
 	add_runners(waits, owner, &verdict);
-	culprit_tell_cpu(culprit, owner, &verdict);
+	culprit_report_cpu(culprit, owner, &verdict);
 }
 
 /*

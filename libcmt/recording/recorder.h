@@ -42,7 +42,7 @@ struct cmt_recorder {
 	uint32_t nr_places, room_places;
 	bool no_index;		/* places is incomplete */
 	uint64_t offset;	/* size of this file so far */
-	/* used by cmt_recorder_look() */
+	/* used by cmt_recorder_collect_state() */
 	struct cmt_cpu_ticks steal;
 	int root;		/* root of the cgroup tree, or -1 */
 	bool rooted;		/* the root was searched for */

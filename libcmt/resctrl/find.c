@@ -119,7 +119,7 @@ static bool tasks_have(int root, const char *file, uint32_t tid)
  * A control group's files have what is in its monitoring groups, too, and the default
  * group's have all else.
  */
-static int look_at(void *ctx, const char *control, const char *path, const struct stat *st)
+static int find_file(void *ctx, const char *control, const char *path, const struct stat *st)
 {
 	struct search *search = ctx;
 	char file[PATH_MAX];
@@ -142,7 +142,7 @@ static int search_groups(int root, struct search *search, char **path)
 	search->root = openat(root, "sys/fs/resctrl", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (search->root < 0)
 		return -errno;
-	err = cmt_resctrl_walk(search->root, look_at, search);
+	err = cmt_resctrl_walk(search->root, find_file, search);
 	close(search->root);
 	if (err) {
 		free(search->path);

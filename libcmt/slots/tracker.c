@@ -269,8 +269,8 @@ static void drop_first(struct cmt_tracker *tracker, struct rmid *rmid)
 	tracker->unused = event;
 }
 
-static int queue(struct cmt_tracker *tracker, enum event_type type,
-		 const struct cmt_owner *owner, uint64_t ts)
+static int enqueue_event(struct cmt_tracker *tracker, enum event_type type,
+			 const struct cmt_owner *owner, uint64_t ts)
 {
 	struct event *event;
 
@@ -360,7 +360,7 @@ static int queue_existing(struct cmt_tracker *tracker,
 			  const struct cmt_owner *owner)
 {
 	struct event event = { .type = EVENT_ALLOC, .owner = *owner };
-	int err = queue(tracker, EVENT_ALLOC, owner, owner->since);
+	int err = enqueue_event(tracker, EVENT_ALLOC, owner, owner->since);
 	struct rmid *rmid;
 
 	if (err != -ESTALE)
@@ -381,13 +381,13 @@ int cmt_tracker_record(struct cmt_tracker *tracker,
 		return 0;
 	owner_from_record(&owner, record);
 	if (record->type == CMT_REC_FREE)
-		err = queue(tracker, EVENT_FREE, &owner, record->ts);
+		err = enqueue_event(tracker, EVENT_FREE, &owner, record->ts);
 	else if (record->type == CMT_REC_UPDATE)
-		err = queue(tracker, EVENT_UPDATE, &owner, record->ts);
+		err = enqueue_event(tracker, EVENT_UPDATE, &owner, record->ts);
 	else if (record->type == CMT_REC_EXISTING)
 		err = queue_existing(tracker, &owner);
 	else
-		err = queue(tracker, EVENT_ALLOC, &owner, record->ts);
+		err = enqueue_event(tracker, EVENT_ALLOC, &owner, record->ts);
 	return err ? err : 1;
 }
 

@@ -180,8 +180,8 @@ int capture_look(struct capture *capture)
 {
 	capture->looked_ns = clock_ns(CLOCK_MONOTONIC);
 	capture->flushed_ns = capture->looked_ns;
-	return taken(cmt_recorder_look(capture->recorder, capture->dev,
-				       capture->reader, capture->names, capture->cgroups));
+	return taken(cmt_recorder_collect_state(capture->recorder, capture->dev,
+						capture->reader, capture->names, capture->cgroups));
 }
 
 static int do_due(struct capture *capture)

@@ -10,7 +10,7 @@
  *		n = cmt_reader_read(reader, records, room);
  *		cmt_recorder_add(recorder, records, n);
  *		once a second:
- *			cmt_recorder_look(recorder, dev, reader, containers, NULL);
+ *			cmt_recorder_collect_state(recorder, dev, reader, containers, NULL);
  *	}
  *	cmt_recorder_end(recorder);
  *
@@ -263,11 +263,11 @@ CMT_API int cmt_recorder_state(struct cmt_recorder *recorder,
  *              library
  * Returns 0, -ENOMEM or the value of the callback.
  */
-CMT_API int cmt_recorder_look(struct cmt_recorder *recorder,
-			      struct cmt_device *device,
-			      const struct cmt_reader *reader,
-			      struct cmt_containers *containers,
-			      const char *root);
+CMT_API int cmt_recorder_collect_state(struct cmt_recorder *recorder,
+				       struct cmt_device *device,
+				       const struct cmt_reader *reader,
+				       struct cmt_containers *containers,
+				       const char *root);
 
 /**
  * Write the records and names that are not written yet.  Where few records come, call it

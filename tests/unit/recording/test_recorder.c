@@ -141,7 +141,7 @@ static void run_ms(uint64_t ms)
 
 static void look(void)
 {
-	ck_assert_int_eq(cmt_recorder_look(recorder, dev, reader, containers, root), 0);
+	ck_assert_int_eq(cmt_recorder_collect_state(recorder, dev, reader, containers, root), 0);
 }
 
 static void finish(void)

@@ -66,9 +66,9 @@ int cmt_recorder_names(struct cmt_recorder *recorder, struct cmt_containers *con
 }
 
 /* Read the files of each cgroup with a name; NULL: no memory, or no cgroups. */
-static struct cmt_culprit_cpu *look_at_cgroups(struct cmt_recorder *recorder,
-					       struct cmt_containers *containers,
-					       const char *root, uint32_t *nr)
+static struct cmt_culprit_cpu *read_cgroups(struct cmt_recorder *recorder,
+					    struct cmt_containers *containers,
+					    const char *root, uint32_t *nr)
 {
 	struct cmt_cpu_turn turn;
 	struct cmt_culprit_cpu *cpus;
@@ -139,9 +139,9 @@ static void ask_device(struct cmt_device *device, const struct cmt_reader *reade
 	ask_pending(device, a, state);
 }
 
-int cmt_recorder_look(struct cmt_recorder *recorder, struct cmt_device *device,
-		      const struct cmt_reader *reader, struct cmt_containers *containers,
-		      const char *root)
+int cmt_recorder_collect_state(struct cmt_recorder *recorder, struct cmt_device *device,
+			       const struct cmt_reader *reader, struct cmt_containers *containers,
+			       const char *root)
 {
 	struct cmt_recording_state state = { .sz = sizeof(state) };
 	struct cmt_culprit_cpu *cpus = NULL;
@@ -154,7 +154,7 @@ int cmt_recorder_look(struct cmt_recorder *recorder, struct cmt_device *device,
 	if (containers) {
 		/* an owner without room for a name has none, which is no failure */
 		cmt_recorder_names(recorder, containers);
-		cpus = look_at_cgroups(recorder, containers, root, &state.nr_cpus);
+		cpus = read_cgroups(recorder, containers, root, &state.nr_cpus);
 		state.cpus = cpus;
 		state.cpu_size = sizeof(*cpus);
 	}
