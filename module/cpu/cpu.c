@@ -74,7 +74,7 @@ void cmt_cpu_found(struct cmt_cpu *cpu, u64 pqr)
 	if (!cpu->foreign)
 		cpu->replaced = cpu->rmid;
 	cpu_foreign_set(cpu, is_restored(cpu, found) ? CMT_RMID_NONE : found);
-	cmt_foreign_look();
+	cmt_foreign_queue_scan();
 }
 
 /*

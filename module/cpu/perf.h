@@ -63,7 +63,7 @@ void cmt_perf_want(u32 *wanted, u32 wants);
  * Check which values are counted on all CPUs with ticks.  @reason: why a value that was
  * asked for is not counted, with the room of cmt_info.perf_reason.  Process context.
  */
-u32 cmt_perf_look(char *reason);
+u32 cmt_perf_check(char *reason);
 
 /*
  * By hotplug.c: the CPU is up, and has ticks or not; it goes down.  A CPU that was counting

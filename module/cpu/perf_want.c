@@ -182,7 +182,7 @@ static u32 counts_update(void (*change)(void), char *reason)
 	return counted;
 }
 
-u32 cmt_perf_look(char *reason)
+u32 cmt_perf_check(char *reason)
 {
 	return counts_update(NULL, reason);
 }

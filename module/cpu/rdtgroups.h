@@ -31,7 +31,7 @@ static __always_inline u32 cmt_rdtgroups_owner(u32 number)
 static __always_inline void cmt_rdtgroups_see(u32 rmid, u32 owner)
 {
 	if (unlikely(cmt_rdtgroup_see(&cmt_rdtgroups[rmid], owner)))
-		cmt_foreign_look();
+		cmt_foreign_queue_scan();
 }
 
 /*

@@ -38,7 +38,7 @@ void owner_fail(struct cmt_owner *owner, u32 why)
 	cmt_emit(&record);
 }
 
-void owner_queue(struct cmt_owner *owner, u32 why)
+void owner_pending_enqueue(struct cmt_owner *owner, u32 why)
 {
 	u32 shared = owner_is_overflow(owner) ? CMT_RMID_NONE :
 						CMT_RMID_OVERFLOW;
@@ -143,7 +143,7 @@ bool cmt_owners_reclaim(void)
 	if (due) {
 		service = owner_queue_reclaimable();
 		owner_clear(service);
-		owner_queue(service, CMT_WHY_RECLAIMED);
+		owner_pending_enqueue(service, CMT_WHY_RECLAIMED);
 	}
 	cmt_owners_unlock(flags);
 	return due;
@@ -160,7 +160,7 @@ int cmt_rmid_exclude(u32 rmid, u32 flag)
 		return -EAGAIN;		/* the RMID is taken and not given yet */
 	if (had_owner) {
 		owner_clear(owner);
-		owner_queue(owner, CMT_WHY_RECLAIMED);
+		owner_pending_enqueue(owner, CMT_WHY_RECLAIMED);
 	}
 	owner_snapshot_keep(rmid);
 	if (cmt_pool_exclude(&owner_pool, rmid, cmt_owner_now()))

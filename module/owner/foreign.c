@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RMIDs that another agent was seen to use, and the event that they are to be looked at.
+ * RMIDs that another agent was seen to use, and the event that queues a scan for them.
  * The event is an irq_work, because a CPU sees an RMID in the switch path, too; scope/
  * has its function.
  */
@@ -15,7 +15,7 @@ static DECLARE_BITMAP(seen, CMT_MAX_RMIDS);
 static struct irq_work event;
 static bool has_event;		/* between events_begin() and events_end() */
 
-void cmt_foreign_look(void)
+void cmt_foreign_queue_scan(void)
 {
 	if (READ_ONCE(has_event))
 		irq_work_queue(&event);
@@ -32,7 +32,7 @@ void cmt_foreign_see(u32 rmid)
 	    test_and_set_bit(rmid, seen))
 		return;
 	if (!cmt_rmid_is_foreign(rmid))
-		cmt_foreign_look();
+		cmt_foreign_queue_scan();
 }
 
 void cmt_foreign_note(u32 rmid)
@@ -51,9 +51,9 @@ void cmt_foreign_forget(u32 rmid)
 	clear_bit(rmid, seen);
 }
 
-void cmt_foreign_events_begin(void (*look)(struct irq_work *event))
+void cmt_foreign_events_begin(void (*scan)(struct irq_work *event))
 {
-	init_irq_work(&event, look);
+	init_irq_work(&event, scan);
 	WRITE_ONCE(has_event, true);
 }
 

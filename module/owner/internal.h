@@ -25,7 +25,7 @@ void owner_fail(struct cmt_owner *owner, u32 why);
  * The owner becomes pending.  Until it has a dedicated RMID, it shares the RMID of the
  * overflow owner.  @why is for the ALLOC_FAIL, if no RMID is left for the owner.
  */
-void owner_queue(struct cmt_owner *owner, u32 why);
+void owner_pending_enqueue(struct cmt_owner *owner, u32 why);
 
 /* The owner has no RMID any more, and is not pending.  Returns whether one was freed. */
 bool owner_clear(struct cmt_owner *owner);

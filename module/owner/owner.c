@@ -112,7 +112,7 @@ struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
 	nr_hashed[kind]++;
 	if (kind == CMT_OWNER_CPU)
 		WRITE_ONCE(per_cpu(cmt_cpu_owner, id), cmt_owner_number(owner));
-	owner_queue(owner, CMT_WHY_NO_RMID);
+	owner_pending_enqueue(owner, CMT_WHY_NO_RMID);
 	return owner;
 }
 
@@ -129,7 +129,7 @@ bool cmt_owner_release(struct cmt_owner *owner)
 	if (owner->kind == CMT_OWNER_CPU)
 		WRITE_ONCE(per_cpu(cmt_cpu_owner, owner->id), 0);
 	if (owner->grouped)
-		cmt_foreign_look();
+		cmt_foreign_queue_scan();
 	freed = owner_clear(owner);
 	owner_end(owner);
 	return freed;

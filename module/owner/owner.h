@@ -250,19 +250,22 @@ void cmt_owners_drained(u64 until);
 bool cmt_owners_update_postponed(u64 until);
 
 /*
- * foreign.c.  Another agent uses this RMID, which is looked at soon unless it is known to be
- * foreign; the second function does not look.  Any context.
+ * foreign.c.  Note that another agent uses this RMID; the first function also queues a scan,
+ * unless the RMID is known to be foreign.  Any context.
  */
 void cmt_foreign_see(u32 rmid);
 void cmt_foreign_note(u32 rmid);
 
-/* A CPU has an RMID that cmt did not load, or a group has lost its owner.  Any context. */
-void cmt_foreign_look(void);
+/*
+ * Queue a scan: a CPU has an RMID that cmt did not load, or a group has lost its owner.  Any
+ * context.
+ */
+void cmt_foreign_queue_scan(void);
 
 /*
- * For foreign.c of scope/, which looks: @look is called then, in a hard interrupt.
+ * For foreign.c of scope/, which scans: a queued scan calls @scan, in a hard interrupt.
  */
-void cmt_foreign_events_begin(void (*look)(struct irq_work *event));
+void cmt_foreign_events_begin(void (*scan)(struct irq_work *event));
 void cmt_foreign_events_end(void);
 bool cmt_foreign_was_seen(u32 rmid);
 void cmt_foreign_forget(u32 rmid);

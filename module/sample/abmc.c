@@ -34,8 +34,8 @@
 #include "ring/ring.h"
 #include "sampler.h"
 
-#define LOOK_INTERVAL	(HZ / 10)
-#define LOOK_SELDOM	HZ		/* without readers */
+#define CHECK_INTERVAL	(HZ / 10)
+#define CHECK_SELDOM	HZ		/* without readers */
 #define HEAT_NS		(20 * NSEC_PER_MSEC)
 #define HEAT_CPUS	64U		/* in one interrupt */
 
@@ -51,8 +51,8 @@
 /* Attempts to release counters of a domain that are being read, or that fail */
 #define EXIT_TRIES	1000
 
-static void look(struct work_struct *work);
-static DECLARE_DELAYED_WORK(look_work, look);
+static void check_domains(struct work_struct *work);
+static DECLARE_DELAYED_WORK(check_work, check_domains);
 static struct hrtimer heat_timer;
 
 enum abmc_what { ABMC_SCAN, ABMC_CHANGE, ABMC_SETTLE };
@@ -237,7 +237,7 @@ static bool may_assign(void)
 	return hw_abmc_usable() && !cmt_resctrl_is_mounted();
 }
 
-static void look_at_on(u32 domain)
+static void check_on(u32 domain)
 {
 	struct abmc_call scan = { .what = ABMC_SCAN, .domain = domain };
 	bool may = may_assign();
@@ -256,7 +256,7 @@ static void look_at_on(u32 domain)
 }
 
 /* The mode was switched.  MBM is unavailable until no reading has a base. */
-static void look_at_changing(u32 domain)
+static void check_changing(u32 domain)
 {
 	struct abmc_call settle = { .what = ABMC_SETTLE, .domain = domain };
 
@@ -264,17 +264,17 @@ static void look_at_changing(u32 domain)
 		call_domain(&settle);
 }
 
-static void look_at(u32 domain)
+static void check_domain(u32 domain)
 {
 	struct hw_abmc_view view;
 
 	hw_abmc_view(domain, &view);
 	if (view.state == HW_ABMC_CHANGING) {
-		look_at_changing(domain);
+		check_changing(domain);
 		hw_abmc_view(domain, &view);
 	}
 	if (view.state == HW_ABMC_ON)
-		look_at_on(domain);
+		check_on(domain);
 }
 
 static bool is_on(u32 domain)
@@ -337,23 +337,23 @@ static const char *mbm_reason(void)
 	return "";
 }
 
-static void look(struct work_struct *work)
+static void check_domains(struct work_struct *work)
 {
 	u32 domain;
 
 	for (domain = 0; domain < cmt_sampler_domains(); domain++)
-		look_at(domain);
+		check_domain(domain);
 	WRITE_ONCE(cmt_caps.mbm_reason, mbm_reason());
 	heat_start();
-	queue_delayed_work(system_dfl_wq, &look_work,
-			   READ_ONCE(cmt_readers) ? LOOK_INTERVAL : LOOK_SELDOM);
+	queue_delayed_work(system_dfl_wq, &check_work,
+			   READ_ONCE(cmt_readers) ? CHECK_INTERVAL : CHECK_SELDOM);
 }
 
 int cmt_abmc_init(void)
 {
 	cmt_hrtimer_setup(&heat_timer, heat_tick, HRTIMER_MODE_REL_HARD);
 	if (hw_abmc_exists())
-		mod_delayed_work(system_dfl_wq, &look_work, 0);
+		mod_delayed_work(system_dfl_wq, &check_work, 0);
 	return 0;
 }
 
@@ -370,7 +370,7 @@ void cmt_abmc_exit(void)
 {
 	u32 domain, tries;
 
-	cancel_delayed_work_sync(&look_work);
+	cancel_delayed_work_sync(&check_work);
 	hrtimer_cancel(&heat_timer);
 	for (domain = 0; domain < cmt_sampler_domains(); domain++) {
 		for (tries = EXIT_TRIES; tries && has_any(domain); tries--) {

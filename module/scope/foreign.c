@@ -2,8 +2,9 @@
 /*
  * resctrl also hands out RMIDs, and exports no list of them.  An RMID that a task has
  * from resctrl, or that is loaded on a CPU and was not loaded by cmt, is foreign: it
- * has no owner of cmt's, and is sampled as an owner of a separate kind.  The RMID of
- * the kernel's own accesses is foreign, too, where there is one (plza.h).  While
+ * belongs to no owner of cmt, and its samples carry CMT_F_OWNER_RESCTRL.  The RMID of
+ * the kernel's own accesses is foreign, too, where there is one (plza.h); its samples
+ * carry CMT_F_OWNER_KERNEL.  While
  * resctrl is mounted a foreign RMID stays foreign: its group may live on without tasks.
  * Otherwise it returns to the pool when no CPU has had it for a second.
  *
@@ -24,15 +25,15 @@
 #include "sample/sample.h"
 #include "scope.h"
 
-#define LOOK_INTERVAL	HZ
-#define LOOK_AGAIN	1	/* jiffies to the next check, if an RMID was being given */
+#define SCAN_INTERVAL	HZ
+#define SCAN_AGAIN	1	/* jiffies to the next scan, if an RMID was being given */
 
-static void look(struct work_struct *work);
-static DECLARE_DELAYED_WORK(look_work, look);
+static void scan_rmids(struct work_struct *work);
+static DECLARE_DELAYED_WORK(scan_work, scan_rmids);
 
-static void look_now(struct irq_work *event)
+static void scan_now(struct irq_work *event)
 {
-	mod_delayed_work(system_dfl_wq, &look_work, 0);
+	mod_delayed_work(system_dfl_wq, &scan_work, 0);
 }
 
 /* From here on every switch follows resctrl; earlier changes are scanned. */
@@ -135,7 +136,7 @@ static bool update_foreign(bool mounted)
 	return again;
 }
 
-static void look(struct work_struct *work)
+static void scan_rmids(struct work_struct *work)
 {
 	bool mounted, again;
 
@@ -150,8 +151,8 @@ static void look(struct work_struct *work)
 	cmt_foreign_note(cmt_plza_rmid());
 	again = update_foreign(mounted);
 	cmt_rdtgroups_judge();
-	queue_delayed_work(system_dfl_wq, &look_work,
-			   again ? LOOK_AGAIN : LOOK_INTERVAL);
+	queue_delayed_work(system_dfl_wq, &scan_work,
+			   again ? SCAN_AGAIN : SCAN_INTERVAL);
 }
 
 /* Called when all CPUs are up: a check writes records. */
@@ -159,8 +160,8 @@ int cmt_foreign_init(void)
 {
 	if (!cmt_caps.shared_rmids)
 		return 0;
-	cmt_foreign_events_begin(look_now);
-	mod_delayed_work(system_dfl_wq, &look_work, 0);
+	cmt_foreign_events_begin(scan_now);
+	mod_delayed_work(system_dfl_wq, &scan_work, 0);
 	return 0;
 }
 
@@ -169,5 +170,5 @@ void cmt_foreign_exit(void)
 	if (!cmt_caps.shared_rmids)
 		return;
 	cmt_foreign_events_end();
-	cancel_delayed_work_sync(&look_work);
+	cancel_delayed_work_sync(&scan_work);
 }
