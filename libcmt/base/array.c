@@ -5,7 +5,7 @@
 
 #define ROOM_MIN	64U
 
-int cmt_room(void *array, uint32_t *room, uint32_t n, size_t size)
+int cmt_array_reserve(void *array, uint32_t *room, uint32_t n, size_t size)
 {
 	void *old, *new;
 	size_t bytes;
@@ -28,5 +28,5 @@ int cmt_grow_more(void *array, uint32_t *room, size_t size)
 {
 	if (*room > UINT32_MAX / 2)
 		return -ENOMEM;
-	return cmt_room(array, room, *room ? 2 * *room : ROOM_MIN, size);
+	return cmt_array_reserve(array, room, *room ? 2 * *room : ROOM_MIN, size);
 }

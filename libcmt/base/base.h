@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What every room uses. */
+/* Helpers for any room: it uses no other one. */
 #ifndef LIBCMT_BASE_H
 #define LIBCMT_BASE_H
 
@@ -87,10 +87,10 @@ void cmt_printable(char *to, size_t size, const char *from, size_t n);
 void cmt_text(char *to, size_t size, const char *from);
 
 /*
- * Make room for @n elements of @size bytes in the array at *@array, which has *@room.
+ * Let the array at *@array have room for @n elements of @size bytes; now it has *@room.
  * Returns 0 or -ENOMEM.
  */
-int cmt_room(void *array, uint32_t *room, uint32_t n, size_t size);
+int cmt_array_reserve(void *array, uint32_t *room, uint32_t n, size_t size);
 int cmt_grow_more(void *array, uint32_t *room, size_t size);
 
 /* Make room for one more element in an array of @nr.  Returns 0 or -ENOMEM. */

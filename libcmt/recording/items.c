@@ -26,7 +26,7 @@ static int room_for(struct cmt_recording *r, uint32_t n)
 		r->model = rec_model_new();
 	if (!r->model)
 		return -ENOMEM;
-	return cmt_room(&r->records, &r->room, n, sizeof(*r->records));
+	return cmt_array_reserve(&r->records, &r->room, n, sizeof(*r->records));
 }
 
 static int begin_data(struct cmt_recording *r)

@@ -36,7 +36,7 @@ void rec_model_free(struct rec_model *model)
 
 int rec_model_begin(struct rec_model *model, uint32_t n)
 {
-	if (cmt_room(&model->order, &model->room_order, n, sizeof(*model->order)))
+	if (cmt_array_reserve(&model->order, &model->room_order, n, sizeof(*model->order)))
 		return -ENOMEM;
 	/* contexts of before are new ones by the number, until it is used again */
 	if (!++model->chunk) {

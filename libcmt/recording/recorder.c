@@ -375,8 +375,8 @@ static bool make_room(struct cmt_recorder *recorder)
 		return true;
 	if (room > recorder->opts.chunk_records)
 		room = recorder->opts.chunk_records;
-	return !cmt_room(&recorder->records, &recorder->room, room,
-			 sizeof(*recorder->records));
+	return !cmt_array_reserve(&recorder->records, &recorder->room, room,
+				  sizeof(*recorder->records));
 }
 
 /* Is the chunk full, or would it be too long with the record? */

@@ -37,7 +37,7 @@ int cmt_counts_room(struct cmt_counts *counts, uint32_t n, uint32_t max)
 		room *= 2;
 	if (room > max)
 		room = max;
-	return cmt_room(&counts->all, &counts->room, room, sizeof(*counts->all));
+	return cmt_array_reserve(&counts->all, &counts->room, room, sizeof(*counts->all));
 }
 
 uint32_t cmt_counts_add_run(struct cmt_counts *counts,

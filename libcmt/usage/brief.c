@@ -91,8 +91,8 @@ static int add_all(struct cmt_usage *usage, const struct cmt_slot *slot)
 	usage->shares_now = 0;
 	usage->nr_steps = 0;
 	usage->in_step = !usage->narrow &&
-			 !cmt_room(&usage->steps, &usage->room_steps, slot->nr_entries,
-				   sizeof(*usage->steps));
+			 !cmt_array_reserve(&usage->steps, &usage->room_steps, slot->nr_entries,
+					    sizeof(*usage->steps));
 	for (i = 0;; i++) {
 		first = usage->expected;
 		i = skip_same(usage, slot, news, i);

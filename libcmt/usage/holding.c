@@ -81,8 +81,8 @@ static struct usage_holding *new_holding(struct cmt_usage *usage,
 
 	if (cmt_grow(&usage->holdings, usage->nr_holdings,
 		     &usage->room_holdings, sizeof(*h)) ||
-	    cmt_room(&usage->shares, &usage->room_shares, usage->room_holdings,
-		     sizeof(*usage->shares)))
+	    cmt_array_reserve(&usage->shares, &usage->room_shares, usage->room_holdings,
+			      sizeof(*usage->shares)))
 		return NULL;
 	h = &usage->holdings[usage->nr_holdings];
 	*h = (struct usage_holding){

@@ -106,10 +106,10 @@ static uint32_t merge_parts(struct cmt_usage_wait_part *to, uint32_t n,
 /* Room for all parts twice, and for two numbers of each row. */
 static int make_room(struct usage_frame *to, uint32_t parts)
 {
-	if (cmt_room(&to->waits, &to->room_waits, 2 * parts, sizeof(*to->waits)))
+	if (cmt_array_reserve(&to->waits, &to->room_waits, 2 * parts, sizeof(*to->waits)))
 		return -ENOMEM;
-	return cmt_room(&to->waits_at, &to->room_waits_at, 2 * (to->rows.nr + 1),
-			sizeof(*to->waits_at));
+	return cmt_array_reserve(&to->waits_at, &to->room_waits_at, 2 * (to->rows.nr + 1),
+				 sizeof(*to->waits_at));
 }
 
 int usage_waits(struct cmt_usage *usage, struct usage_frame *to)

@@ -42,8 +42,8 @@ static int party_room(struct wait_sums *sums, uint32_t party)
 
 	if (party < had)
 		return 0;
-	if (cmt_room(&sums->entry_of, &sums->room_parties, 2 * party + PARTIES_MIN,
-		     sizeof(*sums->entry_of)))
+	if (cmt_array_reserve(&sums->entry_of, &sums->room_parties, 2 * party + PARTIES_MIN,
+			      sizeof(*sums->entry_of)))
 		return -ENOMEM;
 	memset(sums->entry_of + had, 0xff,
 	       (sums->room_parties - had) * sizeof(*sums->entry_of));

@@ -26,9 +26,9 @@ START_TEST(test_room_is_exact)
 	uint64_t *array = NULL;
 	uint32_t room = 0;
 
-	ck_assert_int_eq(cmt_room(&array, &room, 3, sizeof(*array)), 0);
+	ck_assert_int_eq(cmt_array_reserve(&array, &room, 3, sizeof(*array)), 0);
 	ck_assert_uint_eq(room, 3);
-	ck_assert_int_eq(cmt_room(&array, &room, 2, sizeof(*array)), 0);
+	ck_assert_int_eq(cmt_array_reserve(&array, &room, 2, sizeof(*array)), 0);
 	ck_assert_uint_eq(room, 3);
 	free(array);
 }
@@ -43,7 +43,7 @@ START_TEST(test_grow_fails)
 	ck_assert_int_eq(cmt_grow(&array, room, &room, 1), -ENOMEM);
 	ck_assert_uint_eq(room, UINT32_MAX / 2 + 1);
 	room = 1;
-	ck_assert_int_eq(cmt_room(&array, &room, 2, SIZE_MAX / 2 + 1), -ENOMEM);
+	ck_assert_int_eq(cmt_array_reserve(&array, &room, 2, SIZE_MAX / 2 + 1), -ENOMEM);
 	ck_assert_uint_eq(room, 1);
 	ck_assert_ptr_eq(array, before);
 	free(array);
