@@ -150,7 +150,7 @@ static void list_gap(struct cmt_merge *merge, struct cmt_source *source)
 /*
  * Fill an empty buffer from the ring.  A ring full of records that are dropped
  * takes several turns; their number is bounded because the kernel may write as
- * fast as we read.
+ * fast as the reader copies.
  */
 static int source_refill(struct cmt_merge *merge, uint32_t cpu)
 {

@@ -133,8 +133,8 @@ int cmt_ring_copy(struct cmt_ring *ring, struct cmt_record *records,
 
 	/*
 	 * R4: pairs with the write barrier between head and the next slot in
-	 * cmt_ring_write() in module/ring/writer.c: had we copied a part of a newer
-	 * record, we would now see the head that came before it.
+	 * cmt_ring_write() in module/ring/writer.c: a reader that copied a part of a
+	 * newer record sees, here, the head that was stored before that record.
 	 */
 	cmt_load_barrier();
 	err = ring_set_head(ring, cmt_load_acquire64(&ring->header->head)); /* R5 */

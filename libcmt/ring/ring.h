@@ -25,8 +25,8 @@ struct cmt_ring {
 	uint64_t start;		/* index of the first record for this reader */
 	uint64_t pos;		/* index of the next record to copy */
 	uint64_t head;		/* the last loaded head, at least pos */
-	uint64_t unwritten;	/* the last loaded header->unwritten, */
-	uint64_t unwritten_start;	/* and the first */
+	uint64_t unwritten;	/* the last loaded header->unwritten */
+	uint64_t unwritten_start;	/* the first loaded header->unwritten */
 	uint32_t state;		/* loaded before head */
 };
 

@@ -15,8 +15,8 @@ struct kept {
 
 struct keep {
 	/* The caller's: */
-	uint64_t span_ns;	/* older chunks leave, */
-	uint64_t max_bytes;	/* and the oldest where there are more */
+	uint64_t span_ns;	/* older chunks are dropped */
+	uint64_t max_bytes;	/* above this the oldest chunks are dropped */
 	/* The buffer's: */
 	struct kept *head;	/* the last HEAD chunk */
 	struct kept *first, **end;	/* others, in their order */
