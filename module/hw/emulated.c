@@ -29,12 +29,12 @@
  * ==========
  *
  * The switch path adds running time to arrays of its own CPU and takes no lock.  A
- * burst first settles: it folds the arrays of all CPUs of the domain into the model
- * of the domain.  CPUs tick at the same instants, so the first CPU settles for all,
- * and all CPUs that are on time read one state, whose sum is within the cache.
+ * burst first folds the arrays of all CPUs of the domain into the model of the domain.
+ * CPUs tick at the same instants, so the first CPU folds for all, and all CPUs that are
+ * on time read one state, whose sum is within the cache.
  *
  * Nothing is lost or overflows without readers.  The reading at the allocation of an
- * RMID settles, too, so the time of the former owner in this domain is not charged to
+ * RMID folds, too, so the time of the former owner in this domain is not charged to
  * the new owner.
  */
 #include <linux/atomic.h>
@@ -66,7 +66,7 @@
 #include "uapi/cmt.h"
 
 /* Half of the shortest interval: readings closer than this read one state. */
-#define EMULATED_SETTLE_NS		50000
+#define EMULATED_FOLD_NS		50000
 #define EMULATED_COUNTER_BITS		32
 #define EMULATED_EVENTS			(CMT_F_OCCUPANCY | CMT_MBM_EVENTS)
 #define EMULATED_DEFAULT_CACHE_BYTES	SZ_32M	/* where CPUID gives no size */
@@ -85,13 +85,13 @@ MODULE_PARM_DESC(emulated_cache_kib,
 
 struct emulated_domain {
 	raw_spinlock_t lock;	/* protects model and its owners; a leaf */
-	u64 settled_at;		/* CLOCK_MONOTONIC ns; written under the lock */
+	u64 folded_at;		/* CLOCK_MONOTONIC ns; written under the lock */
 	struct cmt_model model;
 };
 
-/* The CPU adds to it; the CPU that settles takes from it. */
+/* The CPU adds to it; the CPU that folds takes from it. */
 struct emulated_pending {
-	atomic64_t ns;		/* ran on this CPU since the last settlement */
+	atomic64_t ns;		/* ran on this CPU since the last fold */
 	u64 rss_bytes;		/* when it last ran here */
 };
 
@@ -243,7 +243,7 @@ static int emulated_init(struct cmt_backend_caps *caps)
  * before it sets the bit; here the bit is cleared before the time is taken.  So time
  * that is added in between is found in this call or in the next one.
  */
-static void emulated_fold(struct cmt_model *model, struct emulated_cpu *ec)
+static void emulated_fold_cpu(struct cmt_model *model, struct emulated_cpu *ec)
 {
 	unsigned long rmid;
 
@@ -258,33 +258,33 @@ static void emulated_fold(struct cmt_model *model, struct emulated_cpu *ec)
 	}
 }
 
-/* Another CPU may have settled after @now, while this CPU waited for the lock. */
-static bool emulated_is_settled(const struct emulated_domain *domain, u64 now)
+/* Another CPU may have folded after @now, while this CPU waited for the lock. */
+static bool emulated_is_folded(const struct emulated_domain *domain, u64 now)
 {
-	s64 age = now - READ_ONCE(domain->settled_at);
+	s64 age = now - READ_ONCE(domain->folded_at);
 
-	return age < EMULATED_SETTLE_NS;
+	return age < EMULATED_FOLD_NS;
 }
 
-static void emulated_settle(struct emulated_domain *domain)
+static void emulated_fold(struct emulated_domain *domain)
 {
 	u64 now = ktime_get_mono_fast_ns();
 	int cpu;
 
-	if (emulated_is_settled(domain, now))
+	if (emulated_is_folded(domain, now))
 		return;
 
 	raw_spin_lock(&domain->lock);
-	if (!emulated_is_settled(domain, now)) {
+	if (!emulated_is_folded(domain, now)) {
 		for_each_possible_cpu(cpu) {
 			struct emulated_cpu *ec = per_cpu_ptr(&emulated_cpus,
 							      cpu);
 
 			if (READ_ONCE(ec->domain) == domain)
-				emulated_fold(&domain->model, ec);
+				emulated_fold_cpu(&domain->model, ec);
 		}
 		cmt_model_evict(&domain->model);
-		WRITE_ONCE(domain->settled_at, now);
+		WRITE_ONCE(domain->folded_at, now);
 	}
 	raw_spin_unlock(&domain->lock);
 }
@@ -321,7 +321,7 @@ static void emulated_account(struct task_struct *task, u32 rmid)
 	pending = &ec->pending[rmid];
 	WRITE_ONCE(pending->rss_bytes, (u64)get_mm_rss(task->mm) << PAGE_SHIFT);
 	atomic64_add(ns, &pending->ns);
-	/* time before bit: pairs with the one in emulated_fold() */
+	/* time before bit: pairs with the one in emulated_fold_cpu() */
 	smp_mb__after_atomic();
 	if (!test_bit(rmid, ec->touched))
 		set_bit(rmid, ec->touched);
@@ -350,7 +350,7 @@ static int emulated_sample(struct cmt_burst *burst)
 
 	lockdep_assert_irqs_disabled();
 
-	emulated_settle(domain);
+	emulated_fold(domain);
 	cmt_burst_run(burst, emulated_burst_read, domain);
 	burst->flawed = burst->events != EMULATED_EVENTS;
 	return 0;
@@ -362,7 +362,7 @@ static void emulated_read(u32 rmid, u32 events, struct cmt_raws *raws)
 
 	lockdep_assert_irqs_disabled();
 
-	emulated_settle(domain);
+	emulated_fold(domain);
 	emulated_burst_read(domain, rmid, raws);
 }
 

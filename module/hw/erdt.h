@@ -22,9 +22,11 @@
 /* RDT_CTRL: bandwidth is counted for the MSRs, and not for the registers in memory. */
 #define CMT_ERDT_CTRL_MSR_MODE	BIT_ULL(2)
 
-/* Bits of a counter register, which differ from those of QM_CTR */
+/*
+ * A bit of a counter register, which differs from that of QM_CTR.  Bit 62 of a traffic counter
+ * says that the counter wrapped: it is ignored, as differences are modulo its width.
+ */
 #define CMT_ERDT_UNAVAILABLE	BIT_ULL(63)
-#define CMT_ERDT_OVERFLOW	BIT_ULL(62)	/* MMRC */
 
 /* A block of registers; 0 bytes: there is none. */
 struct cmt_erdt_block {

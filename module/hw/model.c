@@ -7,7 +7,7 @@
 
 #include "model.h"
 
-/* Beyond these (13 days between two settlements, 8 TiB) products overflow. */
+/* Beyond these (13 days between two folds, 8 TiB) products overflow. */
 #define MODEL_MAX_NS		BIT_ULL(50)
 #define MODEL_MAX_RSS_BYTES	BIT_ULL(43)
 

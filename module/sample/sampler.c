@@ -244,7 +244,7 @@ void cmt_sampler_stats(struct cmt_stats *stats)
 bool cmt_sampler_may_read(void)
 {
 	return likely(!cmt_caps.shared_evtsel) ||
-	       PART_READERS(READ_ONCE(this_cpu_read(cmt_sampler_cpus)->part)) ||
+	       SAMPLER_PART_READERS(READ_ONCE(this_cpu_read(cmt_sampler_cpus)->part)) ||
 	       !cmt_resctrl_is_mounted();
 }
 
@@ -272,12 +272,12 @@ void cmt_sampler_assign(unsigned int cpu, u32 domain, bool ticks, u32 index,
 	struct cmt_domain *d = cmt_sampler_domain(domain);
 	bool start = ticks && !s->has_ticks;
 	bool forwards = !parts && cmt_backend_samples();
-	bool ends = !parts && PART_READERS(s->part);
+	bool ends = !parts && SAMPLER_PART_READERS(s->part);
 
 	s->domain = d;
 	s->notes = d->notes;
 	s->burst.counters = d->counters;
-	WRITE_ONCE(s->part, PART(index, parts));
+	WRITE_ONCE(s->part, SAMPLER_PART(index, parts));
 	WRITE_ONCE(s->cpu->forward,
 		   forwards ? d->forwarded : NULL);
 	if (forwards)

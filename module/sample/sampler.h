@@ -56,9 +56,9 @@ struct cmt_domain {
 };
 
 /* The part of a CPU: index << 16 | readers, written and read as one word. */
-#define PART(index, readers)	((index) << 16 | (readers))
-#define PART_INDEX(part)	((part) >> 16)
-#define PART_READERS(part)	((part) & 0xffff)
+#define SAMPLER_PART(index, readers)	((index) << 16 | (readers))
+#define SAMPLER_PART_INDEX(part)	((part) >> 16)
+#define SAMPLER_PART_READERS(part)	((part) & 0xffff)
 
 /*
  * Accessed by its own CPU with interrupts off, except part and has_ticks.  The counts are

@@ -120,9 +120,9 @@ static __always_inline void first_reader_take(struct sampler_cpu *s)
 /* The words of idle RMIDs rotate among the CPUs that read, every CMT_TURN_TICKS. */
 static void words_choose(struct sampler_cpu *s, u64 tick, u32 part)
 {
-	u32 n = max(PART_READERS(part), 1U);
+	u32 n = max(SAMPLER_PART_READERS(part), 1U);
 
-	s->first_word = (PART_INDEX(part) + (u32)(tick / CMT_TURN_TICKS)) % n;
+	s->first_word = (SAMPLER_PART_INDEX(part) + (u32)(tick / CMT_TURN_TICKS)) % n;
 }
 
 /* Each tick comes here once and in order, the missed ones as far as they matter. */
@@ -131,7 +131,7 @@ static __always_inline void turns_take(struct sampler_cpu *s, u64 tick,
 {
 	if (unlikely(!(tick % CMT_TURN_TICKS)))
 		words_choose(s, tick, part);
-	cmt_burst_add_turns(&s->burst, tick, s->first_word, PART_READERS(part));
+	cmt_burst_add_turns(&s->burst, tick, s->first_word, SAMPLER_PART_READERS(part));
 }
 
 /* Before the last one @missed ticks were missed, and their turns. */
@@ -265,7 +265,7 @@ static u32 sample_due(struct sampler_cpu *s, const struct cmt_cpu *cpu, u64 now,
 	unsigned long *hot = s->burst.hot.rmids;
 	u32 part = READ_ONCE(s->part);
 
-	if (!PART_READERS(part))
+	if (!SAMPLER_PART_READERS(part))
 		return 0;
 	__set_bit(cpu->rmid, hot);
 	if (unlikely(ticks > 1))
@@ -274,7 +274,7 @@ static u32 sample_due(struct sampler_cpu *s, const struct cmt_cpu *cpu, u64 now,
 	/* RMID 0 is loaded wherever a CPU is idle: no other reader reads it */
 	hot[0] &= ~BIT(CMT_RMID_NONE);
 	s->burst.turn.rmids[0] &= ~BIT(CMT_RMID_NONE);
-	if (!PART_INDEX(part))
+	if (!SAMPLER_PART_INDEX(part))
 		first_reader_take(s);
 	if (!cmt_burst_is_due(&s->burst))
 		return 0;
