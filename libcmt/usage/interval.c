@@ -223,6 +223,7 @@ int usage_interval_end(struct cmt_usage *usage, uint64_t end_ns, uint64_t now)
 
 static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
 {
+	bool lacks = usage_missing_slot(usage, slot);
 	uint32_t i;
 	int err, ret;
 
@@ -233,7 +234,7 @@ static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
 	usage->slot_end_ns = slot->end_ns;
 	usage->nr_slots++;
 	usage->slots_now++;
-	usage->gaps_now += slot->gaps != 0;
+	usage->gaps_now += lacks || slot->gaps;
 	err = usage_entries_add(usage, slot);
 	for (i = 0; i < slot->nr_cpus; i++)
 		usage_cpu_add(usage, cmt_slot_cpu_at(slot, i));
@@ -263,6 +264,7 @@ int usage_slot_add(void *ctx, const struct cmt_slot *slot)
 
 	if (!usage->started)
 		begin_first(usage, slot->start_ns);
+	usage_missing_count(usage, slot->start_ns);
 	if (!cmt_ts_before(slot->start_ns, usage->end_ns))
 		err = usage_interval_end(usage, usage->end_ns, slot->start_ns);
 	/* names that came since the last interval */

@@ -83,8 +83,8 @@ static int take_state(struct cmt_usage *usage, const struct cmt_recording_state 
 }
 
 /*
- * Missing records are a gap on every CPU; their number may be unknown.  A chunk that the
- * end of the file cuts is the end: it may be written now.
+ * The number of missing records may be unknown.  A chunk that the end of the file cuts is
+ * the end: it may be written now.
  */
 static void take_damage(struct cmt_usage *usage, const struct cmt_recording_item *item)
 {
@@ -93,13 +93,11 @@ static void take_damage(struct cmt_usage *usage, const struct cmt_recording_item
 
 	if (item->damage == CMT_DAMAGE_CUT)
 		return;
-	usage->lost += lost;
 	if (to == UINT64_MAX)
 		to = from;
 	if (!from)
 		from = to;
-	for (uint32_t cpu = 0; to && cpu < usage->nr_cpus; cpu++)
-		cmt_slots_gap(usage->slots, cpu, from, to, cpu ? 0 : lost);
+	usage_missing_add(usage, from, to, lost);
 }
 
 static int take_item(struct cmt_usage *usage, const struct cmt_recording_item *item)

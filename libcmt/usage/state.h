@@ -6,6 +6,7 @@
  *	live.c		reads a device
  *	replay.c	reads a recording
  *	interval.c	slots into intervals, and intervals into frames
+ *	missing.c	what a damaged recording lacks
  *	holding.c	what each owner holds in each domain
  *	traffic.c	the traffic of a holding
  *	owner.c		whose an RMID is
@@ -84,6 +85,13 @@ struct usage_cpu {
 	bool own, alive;	/* the CPU has an RMID of its own; it still has it */
 };
 
+/* The records that a damaged part of a recording had. */
+struct usage_missing {
+	bool open;		/* slots from its begin on, or behind it, are to come */
+	uint64_t from_ns, to_ns;	/* of what is not counted yet */
+	uint64_t lost;		/* not in an interval yet */
+};
+
 struct cmt_usage {
 	/* options */
 	uint32_t by, flags;
@@ -115,6 +123,7 @@ struct cmt_usage {
 	uint64_t nr_slots;
 	uint64_t slots_before;	/* nr_slots at the begin of the interval */
 	uint32_t slots_now, gaps_now;	/* slots and gaps in the interval */
+	struct usage_missing missing;
 	uint64_t first_ns;	/* first reading ever */
 	uint64_t last_ns;	/* last reading so far */
 	uint64_t closed_ns;	/* last_ns of the interval before */
@@ -310,6 +319,18 @@ int usage_live(struct cmt_usage *usage, const struct cmt_usage_opts *opts);
 
 /* replay.c: read from @recording from now on.  Returns 0 or -ENOMEM. */
 int usage_replay(struct cmt_usage *usage, struct cmt_recording *recording);
+
+/* missing.c: */
+
+/* Note that @lost records are missing, from @from_ns to @to_ns, on any CPU. */
+void usage_missing_add(struct cmt_usage *usage, uint64_t from_ns, uint64_t to_ns,
+		       uint64_t lost);
+/* Count what is missing in the interval before @until_ns, and no slot has. */
+void usage_missing_count(struct cmt_usage *usage, uint64_t until_ns);
+/* Count it before @slot.  Does the slot lack records, or the frame what came before it? */
+bool usage_missing_slot(struct cmt_usage *usage, const struct cmt_slot *slot);
+/* No slot follows in the interval: count the rest. */
+void usage_missing_end(struct cmt_usage *usage);
 
 /* cpus.c: */
 void usage_cpu_add(struct cmt_usage *usage, const struct cmt_slot_cpu *c);

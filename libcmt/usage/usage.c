@@ -348,6 +348,7 @@ int cmt_usage_flush(struct cmt_usage *usage)
 	if (err || !usage->nr_slots ||
 	    !cmt_ts_before(usage->start_ns, usage->slot_end_ns))
 		return err;
+	usage_missing_end(usage);
 	usage->untidy = true;
 	return usage_interval_end(usage, usage->slot_end_ns, usage->slot_end_ns);
 }

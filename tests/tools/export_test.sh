@@ -43,6 +43,26 @@ awk 'NR == FNR { whole[$0]; next } !($0 in whole)' "$scratch/fine" "$scratch/out
 run 1 "$stat" export --ndjson -f 5s "$scratch/a.cmt"
 has err "the recording has 4"
 
+# A damaged payload makes counts too low: each program says so, of its interval only.
+"$made" recording containers=10 ms=5000 waits=250000 >"$scratch/intact.cmt" || exit 1
+cp "$scratch/intact.cmt" "$scratch/hole.cmt"
+printf '\252\125' | dd of="$scratch/hole.cmt" bs=1 conv=notrunc \
+	seek=$(($(wc -c <"$scratch/hole.cmt") * 9 / 20)) 2>/dev/null
+run 0 "$stat" export --ndjson "$scratch/hole.cmt"
+has err "intervals there say so"
+checks=$((checks + 2))
+[ "$(grep -c '"counters_partial":true.*"lost":12000,"gaps":500' "$scratch/out")" = 10 ] ||
+	fail "the interval with the damage does not say so"
+[ "$(grep -c '"counters_partial":false.*"lost":0,"gaps":0' "$scratch/out")" = 50 ] ||
+	fail "an interval without damage says that it has some"
+run 0 "$stat" replay "$scratch/hole.cmt"
+has out "GAPS: records are missing in 500 time slots"
+run 0 "$stat" diff "$scratch/intact.cmt" "$scratch/hole.cmt"
+has out "?-"
+run 0 "$stat" report -o "$scratch/hole.html" "$scratch/hole.cmt"
+checks=$((checks + 1))
+grep -q '"waited_partial":true' "$scratch/hole.html" || fail "the page has no bounds"
+
 # Points for a viewer are bounded, and that is said.
 "$made" recording containers=100 ms=2200 >"$scratch/long.cmt" || exit 1
 run 0 "$stat" export --perfetto -o "$scratch/trace" "$scratch/long.cmt"

@@ -367,8 +367,9 @@ struct cmt_usage_frame {
 				 */
 	uint64_t dropped_ever;	/**< the same, since cmt_usage_new() */
 	uint32_t nr_slots;	/**< time slots with a record */
-	uint32_t nr_gaps;	/**< time slots with a record and with lost records:
-				 *   rows may be older, or missing
+	uint32_t nr_gaps;	/**< time slots with lost records: rows may be older,
+				 *   or missing.  Of a recording also those without
+				 *   any record that a damaged part had
 				 */
 	uint64_t counted_ns;	/**< time that cmt_usage_row.counters cover; 0: none */
 	uint32_t counters;	/**< CMT_F_CYCLES | ...: values that some PERF record

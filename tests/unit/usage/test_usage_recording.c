@@ -34,17 +34,23 @@ static struct cmt_recording *open_made(void)
 	return r;
 }
 
-static struct cmt_usage *usage_of(struct cmt_recording *recording, uint32_t flags)
+static struct cmt_usage *usage_long(struct cmt_recording *recording, uint32_t flags,
+				    uint64_t interval_ns)
 {
 	const struct cmt_usage_opts opts = {
 		.sz = sizeof(opts), .recording = recording, .by = CMT_USAGE_BY_CONTAINER,
-		.flags = flags, .interval_ns = MS, .slot_ns = MS, .nr_rmids = MADE_RMIDS,
+		.flags = flags, .interval_ns = interval_ns, .slot_ns = MS, .nr_rmids = MADE_RMIDS,
 		.nr_cpus = MADE_CPUS, .l3_bytes = made_info.l3_bytes, .unit_bytes = MADE_UNIT,
 	};
 	struct cmt_usage *made_usage;
 
 	ck_assert_int_eq(cmt_usage_new(&made_usage, &opts), 0);
 	return made_usage;
+}
+
+static struct cmt_usage *usage_of(struct cmt_recording *recording, uint32_t flags)
+{
+	return usage_long(recording, flags, MS);
 }
 
 static void sample(uint32_t rmid, uint64_t ms, uint64_t kib, uint64_t traffic_kib)
@@ -287,6 +293,103 @@ START_TEST(damage_is_a_gap)
 }
 END_TEST
 
+#define RECORDS_A_MS 28U	/* of made_tick() */
+
+/* Returns the place of a chunk of records near the middle, which is damaged now. */
+static const struct cmt_chunk_place *make_hole(uint32_t chunk_records)
+{
+	const struct cmt_chunk_place *hole = NULL;
+
+	made_begin(&made, chunk_records);
+	for (uint64_t ms = 0; ms < 100; ms++)
+		made_tick(&made, ms);
+	made_end(&made);
+	for (uint32_t i = 0; i < made.nr_places / 2; i++)
+		if (made.places[i].kind == CMT_CHUNK_DATA)
+			hole = &made.places[i];
+	made.bytes[hole->offset + 200] ^= 1;
+	return hole;
+}
+
+static void check_rows_partial(bool partial)
+{
+	for (uint32_t i = 0; i < frame->nr_rows; i++) {
+		const struct cmt_usage_row *row = cmt_usage_row_at(frame, i);
+
+		ck_assert(!row->counters.known || row->counters.partial == partial);
+	}
+}
+
+/*
+ * Each interval counts the slots that it lacks, the one in which the damage begins has the
+ * lost records, and no other value is said to be partial.
+ */
+static void check_hole(const struct cmt_chunk_place *hole, uint64_t interval_ns)
+{
+	uint64_t first = hole->first_ns / MS, last = hole->last_ns / MS, gaps = 0;
+	struct cmt_recording *r = open_made();
+	uint32_t lacking = 0;
+
+	usage = usage_long(r, 0, interval_ns);
+	while (cmt_usage_next(usage, &frame) > 0) {
+		uint64_t from = frame->start_ns / MS, to = frame->end_ns / MS - 1;
+		bool lacks = from <= last && to >= first;
+
+		from = from < first ? first : from;
+		to = to > last ? last : to;
+		ck_assert_uint_eq(frame->nr_gaps, lacks ? to - from + 1 : 0);
+		ck_assert_uint_eq(frame->lost, lacks && !lacking ? hole->records : 0);
+		check_rows_partial(lacks);
+		lacking += lacks;
+		gaps += frame->nr_gaps;
+	}
+	ck_assert_uint_eq(gaps, last - first + 1);
+	cmt_usage_free(usage);
+	cmt_recording_close(r);
+}
+
+/* Chunks that end in a time slot, and between two. */
+START_TEST(missing_slots_are_gaps)
+{
+	static const uint32_t sizes[] = { 512, 18 * RECORDS_A_MS };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const struct cmt_chunk_place *hole = make_hole(sizes[i]);
+
+		check_hole(hole, 100 * MS);
+		check_hole(hole, 20 * MS);
+		check_hole(hole, 13 * MS);
+		made_free(&made);
+	}
+}
+END_TEST
+
+/* Intervals without any record make no frame: the next frame says that they lack records. */
+START_TEST(missing_intervals_are_a_gap)
+{
+	const struct cmt_chunk_place *hole = make_hole(18 * RECORDS_A_MS);
+	struct cmt_recording *r = open_made();
+	uint64_t last_ns = 0, lost = 0;
+	uint32_t holes = 0;
+
+	usage = usage_of(r, 0);
+	while (cmt_usage_next(usage, &frame) > 0) {
+		if (last_ns && frame->start_ns > last_ns + MS) {
+			ck_assert_uint_eq(frame->nr_gaps, 1);
+			check_rows_partial(true);
+			holes++;
+		}
+		last_ns = frame->start_ns;
+		lost += frame->lost;
+	}
+	ck_assert_uint_eq(holes, 1);
+	ck_assert_uint_eq(lost, hole->records);
+	cmt_usage_free(usage);
+	cmt_recording_close(r);
+	made_free(&made);
+}
+END_TEST
+
 /* From a moment on there are owners and names at once. */
 START_TEST(owners_at_a_moment)
 {
@@ -376,6 +479,8 @@ int main(void)
 	UNIT_CASE(suite, verdicts_equal_live);
 	UNIT_CASE(suite, states_equal_live);
 	UNIT_CASE(suite, damage_is_a_gap);
+	UNIT_CASE(suite, missing_slots_are_gaps);
+	UNIT_CASE(suite, missing_intervals_are_a_gap);
 	UNIT_CASE(suite, owners_at_a_moment);
 	UNIT_CASE(suite, usage_needs_a_head);
 	UNIT_CASE(suite, long_interval_in_parts);
