@@ -57,6 +57,7 @@ checks=$((checks + 2))
 	fail "an interval without damage says that it has some"
 run 0 "$stat" replay "$scratch/hole.cmt"
 has out "GAPS: records are missing in 500 time slots"
+has out "LOST at least 12000 records"
 run 0 "$stat" diff "$scratch/intact.cmt" "$scratch/hole.cmt"
 has out "?-"
 run 0 "$stat" report -o "$scratch/hole.html" "$scratch/hole.cmt"

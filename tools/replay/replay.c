@@ -314,7 +314,7 @@ static void add_loss(char *buf, size_t size, const char *what, uint64_t nr)
 
 	if (nr)
 		snprintf(buf + used, size - used, "%s%" PRIu64 " %s",
-			 used ? ", " : "", nr, what);
+			 used && buf[used - 1] != ' ' ? ", " : "", nr, what);
 }
 
 void replay_losses(struct replay *replay, char *buf, size_t size)
@@ -325,6 +325,9 @@ void replay_losses(struct replay *replay, char *buf, size_t size)
 	about->sz = sizeof(*about);
 	if (cmt_recording_about(replay->recording, about))
 		return;
+	/* how many a damaged part had may be unknown */
+	if (replay->lost && about->damaged)
+		snprintf(buf, size, "at least ");
 	add_loss(buf, size, "records lost", replay->lost);
 	add_loss(buf, size, "parts damaged", about->damaged);
 	add_loss(buf, size, "bytes in them", about->damaged_bytes);

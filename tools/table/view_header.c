@@ -223,12 +223,15 @@ static void put_rounded(struct screen *screen, const struct report *report)
 		screen_wrapped(screen, ATTRIBUTE_NONE, REPLAY_ROUNDED, bits);
 }
 
+/* How many records a damaged part had may be unknown, and counts as one record. */
 static void put_losses(struct screen *screen, const struct report *report)
 {
+	const char *bound = report->replay && report->replay->gaps ? "at least " : "";
+
 	if (report->lost_ever)
 		screen_wrapped(screen, ATTRIBUTE_BOLD,
-			   "LOST %" PRIu64 " records (%" PRIu64 " since the start)",
-			   report->lost, report->lost_ever);
+			   "LOST %s%" PRIu64 " records (%" PRIu64 " since the start)",
+			   report->lost ? bound : "", report->lost, report->lost_ever);
 	if (report->replay && report->gaps)
 		screen_wrapped(screen, ATTRIBUTE_BOLD,
 			   "GAPS: records are missing in %u time slots of the interval",

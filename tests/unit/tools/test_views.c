@@ -192,6 +192,24 @@ START_TEST(test_view_table_banners)
 }
 END_TEST
 
+/* How many records a damaged part had may be unknown. */
+START_TEST(test_view_table_damaged)
+{
+	struct replay replay = { .gaps = 501 };
+
+	prepare();
+	report.replay = &replay;
+	report.lost = report.lost_ever = 1;
+	report.gaps = 500;
+	print_table((struct table_opts){ 0 });
+	assert_has("LOST at least 1 records (1 since the start)");
+	assert_has("GAPS: records are missing in 500 time slots");
+	report.lost = 0;
+	print_table((struct table_opts){ 0 });
+	assert_has("LOST 0 records (1 since the start)");
+}
+END_TEST
+
 /* What a number may look like on a screen of any width, with its unit. */
 static const char *const whole_numbers[] = {
 	"512.0 KiB", "512Ki", "1.5 GiB", "1.5Gi", "1023.0 B", "1023 B", "1023",
@@ -903,6 +921,7 @@ int main(void)
 	tcase_add_test(tc, test_view_table_values);
 	tcase_add_test(tc, test_view_table_counters);
 	tcase_add_test(tc, test_view_table_banners);
+	tcase_add_test(tc, test_view_table_damaged);
 	tcase_add_test(tc, test_view_table_fits_screen);
 	tcase_add_loop_test(tc, test_view_table_cuts_no_number, VIEW_CONTAINER,
 			    VIEW_DOMAIN + 1);
