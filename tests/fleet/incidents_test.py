@@ -119,12 +119,28 @@ class Incidents(unittest.TestCase):
                          [(r['time'], r['monotonic_ns']) for r in self.lines])
 
     def test_part(self):
-        """What is before --from is not in what was lost."""
-        found = [json.loads(l) for l in export(self.path, '--ndjson', '--from', '5s')
-                 .stdout.splitlines()]
-        lost_ns = sum(row['lost_ns'] for row in found if row['resource'] == 'cpu')
-        # the engine learns from the 3 s before
-        self.assertTrue(0 < lost_ns < 4.1 * SECOND_NS / 1000000 * WAITS_NS, lost_ns)
+        """What is before --from is not in what was lost; the same with replay --why."""
+        def lost(*part):
+            found = [json.loads(l) for l in export(self.path, '--ndjson', *part)
+                     .stdout.splitlines()]
+            found = [row for row in found if row['resource'] == 'cpu']
+            replay = [json.loads(l) for l in stat('replay', '--why', '--json', *part, self.path)
+                      .stdout.splitlines()]
+            told = [i for i in replay if i['record'] == 'incident'][-1]
+            lost_ns = sum(row['lost_ns'] for row in found)
+            self.assertEqual({row['lost_by_all_ns'] for row in found}, {told['lost_ns']})
+            self.assertEqual({row['monotonic_ns'] for row in found}, {told['begin_ns']})
+            self.assertLessEqual(abs(told['lost_ns'] - lost_ns), len(found))
+            return found, lost_ns
+
+        estimate_ns = 250 * WAITS_NS
+        _, in_all = lost()
+        _, before = lost('--to', '5s')
+        found, behind = lost('--from', '5s')
+        self.assertGreater(behind, 0.5 * SECOND_NS / 1000000 * WAITS_NS)
+        self.assertLessEqual(behind, in_all - before + estimate_ns)
+        self.assertEqual({row['time'] for row in found}, {'2026-06-01T00:00:05.000000Z'})
+        self.assertTrue(all(row['began_before'] for row in found))
 
     def test_without_counters(self):
         """Waits for a CPU are all that is known then, and a message says so."""

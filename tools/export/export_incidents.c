@@ -62,8 +62,6 @@ static int take(void *ctx, const struct why_incident *incident)
 {
 	struct taking *taking = ctx;
 
-	if (incident->told->end_ns < taking->span->first_ns)
-		return 0;
 	taking->session->origin.clock_known = taking->replay.clock_known;
 	taking->session->origin.clock_ns = (uint64_t)offset_at(taking, incident->told->begin_ns);
 	return export_incident(taking->session, incident, taking->span->emulated);
@@ -72,14 +70,16 @@ static int take(void *ctx, const struct why_incident *incident)
 /* Returns 1, 0: the part has ended, or what can be judged of it, or -errno. */
 static int next_slot(struct taking *taking)
 {
-	const struct cmt_usage_frame *frame;
-	int ret = watch_next(&taking->watch);
+	const struct cmt_usage_frame *frame = taking->watch.frame;
+	int ret;
 
+	/* the engine is given what replay --why gives it */
+	if (frame && frame->end_ns >= taking->span->end_ns)
+		return 0;
+	ret = watch_next(&taking->watch);
 	if (ret <= 0)
 		return ret;
 	frame = taking->watch.frame;
-	if (frame->start_ns >= taking->span->end_ns)
-		return 0;
 	if (frame->sampling_ns > WATCH_SLOT_NS) {
 		fprintf(stderr, "%s: incidents need a sampling interval of 1 ms, and it is longer\n",
 			taking->span->opts.program);

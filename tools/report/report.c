@@ -39,8 +39,7 @@ static int take_incident(void *ctx, const struct why_incident *incident)
 {
 	struct report *report = ctx;
 
-	return incident->told->end_ns < report->opts->from_ns ?
-	       0 : incidents_add(&report->model.incidents, incident);
+	return incidents_add(&report->model.incidents, incident);
 }
 
 /* Once a second: that is what the engine judges by. */

@@ -2,11 +2,13 @@
 #include "watch.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "common/clock.h"
 #include "config/config.h"
+#include "lead.h"
 
 #define LOOK_NS		1000000000ULL	/* the interval between readings of files */
 #define SLOWERS_NS	500000000ULL	/* an interval of 1 s does not miss one by jitter */
@@ -82,7 +84,9 @@ int watch_open_replay(struct watch *watch, struct replay *replay, uint64_t from_
 {
 	int ret;
 
-	*watch = (struct watch){ .replay = replay };
+	*watch = (struct watch){ .replay = replay, .lead = lead_new(from_ns) };
+	if (!watch->lead)
+		return -ENOMEM;
 	ret = replay_seek(replay, from_ns > LEAD_NS ? from_ns - LEAD_NS : 0);
 	if (!ret)
 		ret = open_usage(watch, 0);
@@ -94,6 +98,7 @@ void watch_close(struct watch *watch)
 {
 	cmt_culprit_free(watch->culprit);
 	cmt_usage_free(watch->usage);
+	free(watch->lead);
 	*watch = (struct watch){ 0 };
 }
 
@@ -124,6 +129,8 @@ int watch_next(struct watch *watch)
 	ret = cmt_culprit_add_frame(watch->culprit, watch->frame);
 	if (ret < 0)
 		return ret;
+	if (watch->lead)
+		lead_follow(watch->lead, watch->culprit, watch->frame->end_ns);
 	if (watch->replay)
 		return add_recorded(watch);
 	/* where there are no cgroups, or no files of them, that is not known */

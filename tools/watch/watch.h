@@ -18,6 +18,7 @@ struct watch {
 	uint64_t until_ns;	/* and how far watch_marks() reads it */
 	struct cmt_usage *usage;
 	struct cmt_culprit *culprit;
+	struct lead *lead;	/* of a recording */
 	const struct cmt_usage_frame *frame;	/* the last one, or NULL */
 	uint64_t lost;		/* records */
 	uint64_t looked_ns;

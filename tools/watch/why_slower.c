@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/text.h"
+#include "lead.h"
 
 bool why_is_wanted(const char *filter, const struct why_name *name)
 {
@@ -17,8 +18,9 @@ bool why_is_wanted(const char *filter, const struct why_name *name)
 
 struct why_incident why_named(const struct watch *watch, const struct cmt_incident *told)
 {
-	struct why_incident incident = { .told = told };
+	struct why_incident incident = { .told = lead_cut(watch->lead, told) };
 
+	told = incident.told;
 	watch_name(watch, &incident.victim, told->id);
 	for (uint32_t i = 0; i < told->nr_parts; i++)
 		watch_name(watch, &incident.parts[i], told->parts[i].by);
@@ -33,7 +35,7 @@ int why_take_ended(const struct watch *watch, why_take take, void *ctx)
 	while (!ret && cmt_culprit_next_incident(watch->culprit, &told) > 0) {
 		struct why_incident incident = why_named(watch, told);
 
-		if (!(told->flags & CMT_INCIDENT_OPEN))
+		if (!(told->flags & CMT_INCIDENT_OPEN) && !lead_is_over(watch->lead, told))
 			ret = take(ctx, &incident);
 	}
 	return ret;
@@ -112,7 +114,7 @@ static int say(const struct watch *watch, const struct why_state *state, const c
 	struct text text;
 	int ret;
 
-	if (!why_is_wanted(filter, &incident.victim))
+	if (lead_is_over(watch->lead, told) || !why_is_wanted(filter, &incident.victim))
 		return 0;
 	add_remedies(state, &incident);
 	ret = text_open(&text);

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lead.h"
+
+#include <stdlib.h>
+
+#include "watch.h"
+
+#define INCIDENTS	128	/* as many as the engine follows at once */
+#define LOOK_NS		(50 * WATCH_SLOT_NS)	/* shares change less often */
+
+struct lead {
+	uint64_t from_ns;
+	uint64_t looked_ns;	/* 0: the part has not begun */
+	uint32_t nr;
+	struct cmt_incident before[INCIDENTS];	/* at the begin of the part; worst: since then */
+	struct cmt_incident cut;
+};
+
+struct lead *lead_new(uint64_t from_ns)
+{
+	struct lead *lead = calloc(1, sizeof(*lead));
+
+	if (lead)
+		lead->from_ns = from_ns;
+	return lead;
+}
+
+static struct cmt_incident *before_of(struct lead *lead, uint64_t number)
+{
+	for (uint32_t i = 0; i < lead->nr; i++)
+		if (lead->before[i].number == number)
+			return &lead->before[i];
+	return NULL;
+}
+
+void lead_follow(struct lead *lead, const struct cmt_culprit *culprit, uint64_t end_ns)
+{
+	const struct cmt_incident *told;
+	bool begin = !lead->looked_ns;
+
+	if (end_ns < lead->from_ns || (!begin && end_ns - lead->looked_ns < LOOK_NS))
+		return;
+	lead->looked_ns = end_ns;
+	for (uint32_t i = 0; (told = cmt_culprit_incident_at(culprit, i)); i++) {
+		struct cmt_incident *before = before_of(lead, told->number);
+
+		if (begin && lead->nr < INCIDENTS) {
+			before = &lead->before[lead->nr++];
+			*before = *told;
+			before->worst = told->share;
+		}
+		if (before && before->worst < told->share)
+			before->worst = told->share;
+	}
+}
+
+bool lead_is_over(const struct lead *lead, const struct cmt_incident *told)
+{
+	return lead && !(told->flags & CMT_INCIDENT_OPEN) && told->end_ns < lead->from_ns;
+}
+
+static uint64_t part_before(const struct cmt_incident *before,
+			    const struct cmt_incident_part *part)
+{
+	for (uint32_t i = 0; i < before->nr_parts; i++) {
+		const struct cmt_incident_part *p = &before->parts[i];
+
+		if (p->by == part->by && p->resource == part->resource &&
+		    p->domain == part->domain && p->lost_ns <= part->lost_ns)
+			return p->lost_ns;
+	}
+	return 0;
+}
+
+/* What has cost most first, as the engine has it */
+static int cmp_part(const void *pa, const void *pb)
+{
+	const struct cmt_incident_part *a = pa, *b = pb;
+
+	if (a->lost_ns != b->lost_ns)
+		return a->lost_ns > b->lost_ns ? -1 : 1;
+	return (a->share < b->share) - (a->share > b->share);
+}
+
+static void subtract(struct cmt_incident *cut, const struct cmt_incident *before)
+{
+	uint32_t nr = 0;
+
+	cut->lost_ns -= before->lost_ns;
+	cut->worst = before->worst;
+	for (uint32_t i = 0; i < cut->nr_parts; i++) {
+		struct cmt_incident_part part = cut->parts[i];
+		uint64_t lost_ns = part_before(before, &part);
+
+		part.lost_ns -= lost_ns;
+		if (!lost_ns || part.lost_ns || part.share > 0)
+			cut->parts[nr++] = part;
+	}
+	cut->nr_parts = nr;
+	qsort(cut->parts, nr, sizeof(cut->parts[0]), cmp_part);
+}
+
+const struct cmt_incident *lead_cut(struct lead *lead, const struct cmt_incident *told)
+{
+	const struct cmt_incident *before;
+
+	/* the first slot may begin a little before the part */
+	if (!lead || told->begin_ns + WATCH_SLOT_NS > lead->from_ns)
+		return told;
+	lead->cut = *told;
+	lead->cut.begin_ns = lead->from_ns;
+	lead->cut.flags |= CMT_INCIDENT_BEFORE;
+	before = before_of(lead, told->number);
+	if (before)
+		subtract(&lead->cut, before);
+	return &lead->cut;
+}
