@@ -49,6 +49,7 @@ struct cmt_recording {
 	 * cmt_recording_seek(): before this time only names and one state are returned
 	 */
 	uint64_t skip_to, state_at;
+	uint64_t sought_ns;	/* by the last cmt_recording_seek() */
 	/* the current chunk */
 	struct rec_header header;
 	uint64_t header_at;

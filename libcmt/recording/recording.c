@@ -324,6 +324,11 @@ static void find_way(struct cmt_recording *r, uint64_t ts)
 	r->state_at = state;
 }
 
+uint64_t cmt_recording_sought(const struct cmt_recording *recording)
+{
+	return recording->sought_ns;
+}
+
 int cmt_recording_seek(struct cmt_recording *recording, uint64_t ts)
 {
 	int err = find_places(recording);
@@ -331,6 +336,7 @@ int cmt_recording_seek(struct cmt_recording *recording, uint64_t ts)
 	if (err)
 		return err;
 	find_way(recording, ts);
+	recording->sought_ns = ts;
 	recording->stage = RECORDING_NONE;
 	recording->sequence = 0;
 	recording->last_ns = 0;

@@ -23,4 +23,7 @@ void cmt_recording_move_state(struct cmt_recording *recording, struct rec_state 
 
 void rec_state_free(struct rec_state *state);
 
+/* The time of the last cmt_recording_seek(); 0: there was none. */
+uint64_t cmt_recording_sought(const struct cmt_recording *recording);
+
 #endif

@@ -247,14 +247,20 @@ static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
 	return err ? err : ret;
 }
 
+/* An interval begins in the slot of the wanted moment; values in it need the one before. */
 static void begin_first(struct cmt_usage *usage, uint64_t start_ns)
 {
+	uint64_t from_ns = usage_replay_from(usage);
+
+	from_ns -= from_ns % usage->slot_ns;
 	usage->started = true;
 	usage->origin_ns = start_ns;
 	usage->start_ns = start_ns;
 	usage->end_ns = start_ns + usage->interval_ns;
 	if (usage->flags & CMT_USAGE_ALIGNED)
 		usage->end_ns -= start_ns % usage->interval_ns;
+	else if (start_ns < from_ns)
+		usage->end_ns = start_ns + 1 + (from_ns - start_ns - 1) % usage->interval_ns;
 }
 
 int usage_slot_add(void *ctx, const struct cmt_slot *slot)

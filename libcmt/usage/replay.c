@@ -232,6 +232,11 @@ int usage_replay(struct cmt_usage *usage, struct cmt_recording *recording)
 	return 0;
 }
 
+uint64_t usage_replay_from(const struct cmt_usage *usage)
+{
+	return usage->replay ? cmt_recording_sought(usage->replay->recording) : 0;
+}
+
 int cmt_usage_state(struct cmt_usage *usage, const struct cmt_recording_state **state)
 {
 	struct usage_replay *replay = usage->replay;

@@ -319,6 +319,8 @@ int usage_live(struct cmt_usage *usage, const struct cmt_usage_opts *opts);
 
 /* replay.c: read from @recording from now on.  Returns 0 or -ENOMEM. */
 int usage_replay(struct cmt_usage *usage, struct cmt_recording *recording);
+/* The wanted moment of the recording, which may be after its first records here; 0: none */
+uint64_t usage_replay_from(const struct cmt_usage *usage);
 
 /* missing.c: */
 

@@ -43,8 +43,15 @@ awk 'NR == FNR { whole[$0]; next } !($0 in whole)' "$scratch/fine" "$scratch/out
 run 1 "$stat" export --ndjson -f 5s "$scratch/a.cmt"
 has err "the recording has 4"
 
-# A damaged payload makes counts too low: each program says so, of its interval only.
+# The first interval begins at --from, and is complete.
 "$made" recording containers=10 ms=5000 waits=250000 >"$scratch/intact.cmt" || exit 1
+run 0 "$stat" replay --json --from 2.1s "$scratch/intact.cmt"
+checks=$((checks + 2))
+head -n 1 "$scratch/out" | grep -q '"time":"2026-06-01T00:00:03.099' ||
+	fail "--from 2.1s: the last reading of the first interval is not of 3.1 s"
+head -n 1 "$scratch/out" | grep -q '"elapsed_ns":1000' || fail "the first interval is too short"
+
+# A damaged payload makes counts too low: each program says so, of its interval only.
 cp "$scratch/intact.cmt" "$scratch/hole.cmt"
 printf '\252\125' | dd of="$scratch/hole.cmt" bs=1 conv=notrunc \
 	seek=$(($(wc -c <"$scratch/hole.cmt") * 9 / 20)) 2>/dev/null

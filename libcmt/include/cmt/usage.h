@@ -187,7 +187,9 @@ CMT_API void cmt_usage_free(struct cmt_usage *usage);
  * An interval without records makes a frame without rows with a device, and no frame
  * without a device.
  *
- * With a recording, reads it until an interval is complete.  The last interval ends at the
+ * With a recording, reads it until an interval is complete.  After cmt_recording_seek(),
+ * without CMT_USAGE_ALIGNED, an interval begins in the time slot of that moment; there may be
+ * intervals before it, the first of which is shorter.  The last interval ends at the
  * end of the recording; then 0 means the end: see cmt_recording_at_end(), and
  * CMT_USAGE_BOUNDED.  A damaged part counts as lost records (frame.lost: the number that is
  * known to be missing, at least 1) of the interval in which it begins, and as a gap (nr_gaps) in

@@ -415,6 +415,32 @@ START_TEST(owners_at_a_moment)
 }
 END_TEST
 
+/* An interval begins at the wanted moment; what a value needs is in the intervals before. */
+START_TEST(intervals_from_a_moment)
+{
+	const uint64_t from_ns = START + 305 * MS;
+	struct cmt_recording *r;
+	uint32_t before = 0, nr = 0;
+
+	make_trouble();
+	r = open_made();
+	ck_assert_int_eq(cmt_recording_seek(r, from_ns + MS / 2), 0);
+	usage = usage_long(r, 0, 20 * MS);
+	while (cmt_usage_next(usage, &frame) > 0) {
+		before += frame->end_ns <= from_ns;
+		if (frame->end_ns <= from_ns)
+			continue;
+		ck_assert_uint_eq(frame->start_ns, from_ns + nr++ * 20 * MS);
+		ck_assert_uint_eq(frame->elapsed_ns, (nr <= 7 ? 20 : 15) * MS);
+	}
+	ck_assert_uint_ge(before, 1);
+	ck_assert_uint_eq(nr, 8);
+	cmt_usage_free(usage);
+	cmt_recording_close(r);
+	made_free(&made);
+}
+END_TEST
+
 /* No HEAD is intact: the records can be read, and a usage cannot. */
 START_TEST(usage_needs_a_head)
 {
@@ -482,6 +508,7 @@ int main(void)
 	UNIT_CASE(suite, missing_slots_are_gaps);
 	UNIT_CASE(suite, missing_intervals_are_a_gap);
 	UNIT_CASE(suite, owners_at_a_moment);
+	UNIT_CASE(suite, intervals_from_a_moment);
 	UNIT_CASE(suite, usage_needs_a_head);
 	UNIT_CASE(suite, long_interval_in_parts);
 	return unit_run(suite);
