@@ -356,7 +356,10 @@ static int bridge(struct model *model, const struct cmt_usage_frame *frame, uint
 					   MODEL_SLOT_NS);
 	if (slot < from + (model->period ? model->period : 1))
 		return 0;
-	note_gap(model, from, slot - from, frame && frame->nr_gaps ? GAP_LOST : GAP_UNREAD);
+	/* a recording begins within its first slot: that the slot is unknown is no gap */
+	if (from || slot > 1)
+		note_gap(model, from, slot - from,
+			 frame && frame->nr_gaps ? GAP_LOST : GAP_UNREAD);
 	return gap(model, from, slot);
 }
 

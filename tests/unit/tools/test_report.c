@@ -722,6 +722,20 @@ START_TEST(test_times)
 }
 END_TEST
 
+/* A recording that begins within a slot lacks nothing. */
+START_TEST(test_first_slot)
+{
+	row(0, UNIT, 1000);
+	add(1, false);
+	row(0, UNIT, 1000);
+	add(2, true);
+	ck_assert_int_eq(model_finish(model, T0 + 3 * MS), 0);
+	ck_assert_uint_eq(model->gap_slots, 0);
+	ck_assert_uint_eq(model->nr_gaps, 0);
+	ck_assert(!point_at(0, 0, 0).there && point_at(0, 1, 0).mean);
+}
+END_TEST
+
 /* Without room the coarser levels stay, and what has a verdict. */
 START_TEST(test_choose)
 {
@@ -881,6 +895,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, test_wait_pairs);
 	tcase_add_test(tc, test_many_wait_pairs);
 	tcase_add_test(tc, test_times);
+	tcase_add_test(tc, test_first_slot);
 	tcase_add_test(tc, test_choose);
 	tcase_add_test(tc, test_verdicts);
 	suite_add_tcase(s, tc);
