@@ -32,7 +32,7 @@ main := tests/vm/suite/main
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all
-all: $(addprefix $(OUT)/,suite suite32 suite-next suite-lib suite-lib-next walk lab-on $(tools))
+all: $(addprefix $(OUT)/,suite suite32 suite-next suite-lib suite-lib-next walk lab-on lab-kexec $(tools))
 
 # A kind is a way to compile: the programs as they are, for i386, with the next
 # version of uapi/cmt.h.
@@ -77,6 +77,8 @@ $(OUT)/ring-reader: $(TOP)/docs/examples/ring-reader/main.go
 	$(says)
 	CGO_ENABLED=0 GO111MODULE=off GOCACHE=$(OUT)/go-cache go build -trimpath -o $@ $<
 $(OUT)/lab-on: $(call objects,now,$(TOP)/tests/lab/on.c)
+	$(call link,$^)
+$(OUT)/lab-kexec: $(call objects,now,$(TOP)/tests/lab/kexec.c)
 	$(call link,$^)
 
 # What cmtstat has in directories of their own; of cmtstat report what is in each page, too.

@@ -18,6 +18,8 @@ extern const struct test limit_tests[];
 extern const struct test correction_tests[];
 extern const struct test erratum_tests[];
 extern const struct test reset_tests[];
+extern const struct test kexec_counters_tests[];
+extern const struct test kexec_channels_tests[];
 extern const struct test unload_tests[];
 extern const struct test selftest_tests[];
 extern const struct test closid_tests[];
