@@ -8,6 +8,7 @@
  * is accounted.  Where all owners are CPUs no switch changes an RMID.
  */
 #include <linux/lockdep.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
@@ -112,27 +113,30 @@ static int switch_update(void)
 	return ret ?: 1;
 }
 
-void cmt_probes_update(void)
+int cmt_probes_update(void)
 {
+	bool lacks;
 	int ret;
 
 	mutex_lock(&switch_mutex);
 	ret = switch_update();
+	lacks = ret < 0 && !switch_registered && switch_changes_rmid();
 	mutex_unlock(&switch_mutex);
 	/* switches before the probe were missed, or none comes after it */
 	if (ret > 0)
 		cmt_cpus_refresh();
-	else if (ret)
+	if (lacks)
 		pr_err_ratelimited("tracepoint sched_switch: error %d: RMIDs are loaded by ticks only\n",
 				   ret);
+	return min(ret, 0);
 }
 
-void cmt_probes_account_waits(bool waits)
+int cmt_probes_account_waits(bool waits)
 {
 	mutex_lock(&switch_mutex);
 	switch_waits = waits;
 	mutex_unlock(&switch_mutex);
-	cmt_probes_update();
+	return cmt_probes_update();
 }
 
 static void switch_set_ready(bool ready)

@@ -94,19 +94,24 @@ int cmt_probes_init(void);
 void cmt_probes_exit(void);
 /*
  * Owners, the scope or resctrl have changed: add or remove the probe of sched_switch,
- * which is there only while a switch may change the RMID.  Process context.
+ * which is there only while a switch may change the RMID.  Process context.  0, or the
+ * error that kept the probe, or the one that accounts waiting, from being added.
  */
-void cmt_probes_update(void);
+int cmt_probes_update(void);
 /* The probes of sched_wakeup and sched_wakeup_new (cpu/wait.h).  Process context. */
 int cmt_probes_add_wakeup(void);
 /* When this returns, neither runs, nor a probe that was removed before. */
 void cmt_probes_remove_wakeup(void);
-/* Switches account what tasks wait for a CPU, or do not.  Process context. */
-void cmt_probes_account_waits(bool waits);
+/*
+ * Switches account what tasks wait for a CPU, or do not.  Process context.  Returns as
+ * cmt_probes_update(): false is to follow an error of true.
+ */
+int cmt_probes_account_waits(bool waits);
 
 /*
  * waits.c: a descriptor asks that waiting be accounted, or no longer.  *@wanted_here belongs to the
- * descriptor and is false at first.  Process context, not under mmap_lock.
+ * descriptor and is false at first.  Returns when it is accounted, or cannot be.  Process
+ * context, not under mmap_lock.
  */
 void cmt_waits_want(bool *wanted_here, bool wants);
 

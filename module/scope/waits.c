@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* When it is accounted what tasks wait for a CPU (cpu/wait.h): while a descriptor asks. */
-#include <linux/lockdep.h>
-#include <linux/mutex.h>
+#include <linux/jiffies.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
 #include <linux/workqueue.h>
 
 #include "compat.h"
@@ -11,12 +12,19 @@
 /* The time for which waiting is accounted when no descriptor asks for it any more */
 #define STAY_MS		2000
 
-static DEFINE_MUTEX(waits_mutex);
-static u32 nr_wanting;		/* number of descriptors */
-static bool on;
+static DEFINE_RAW_SPINLOCK(waits_lock);
+static u32 nr_wanting;		/* number of descriptors; written with the lock */
+static bool on;			/* the work item's */
 
-static void leave_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(leave_work, leave_fn);
+static void waits_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(waits_work, waits_fn);
+
+static void accounts_end(void)
+{
+	cmt_probes_account_waits(false);
+	cmt_probes_remove_wakeup();
+	cmt_wait_free();
+}
 
 /* Returns the reason why waiting cannot be accounted, or NULL. */
 static const char *accounts_begin(void)
@@ -30,55 +38,60 @@ static const char *accounts_begin(void)
 		return "no tracepoint of wake-ups";
 	}
 	cmt_wait_begin();
-	return NULL;
+	if (!cmt_probes_account_waits(true))
+		return NULL;
+	accounts_end();
+	return "no tracepoint of switches";
 }
 
 static void waits_begin(void)
 {
 	const char *reason = accounts_begin();
 
-	lockdep_assert_held(&waits_mutex);
+	on = !reason;
 	cmt_perf_set_waits(reason);
-	if (reason)
-		return;
-	on = true;
-	cmt_probes_account_waits(true);
 }
 
 static void waits_end(void)
 {
 	on = false;
 	cmt_perf_set_waits("not asked for");
-	cmt_probes_account_waits(false);
-	cmt_probes_remove_wakeup();
-	cmt_wait_free();
+	accounts_end();
 }
 
+static void waits_fn(struct work_struct *work)
+{
+	bool wanted = READ_ONCE(nr_wanting);
+
+	if (wanted && !on)
+		waits_begin();
+	else if (!wanted && on)
+		waits_end();
+}
+
+/*
+ * A descriptor may change its wants in a loop: so the end is late.  A caller may get no CPU
+ * for long: so it holds nothing while it sleeps, and leaves the change to the work item.
+ */
 void cmt_waits_want(bool *wanted_here, bool wants)
 {
-	mutex_lock(&waits_mutex);
-	nr_wanting += wants - *wanted_here;
+	raw_spin_lock(&waits_lock);
+	WRITE_ONCE(nr_wanting, nr_wanting + wants - *wanted_here);
 	*wanted_here = wants;
-	if (nr_wanting && !on)
-		waits_begin();
-	else if (!nr_wanting && on)
-		mod_delayed_work(system_dfl_wq, &leave_work,
+	if (wants)
+		queue_delayed_work(system_dfl_wq, &waits_work, 0);
+	else if (!nr_wanting)
+		mod_delayed_work(system_dfl_wq, &waits_work,
 				 msecs_to_jiffies(STAY_MS));
-	mutex_unlock(&waits_mutex);
-}
-
-/* A descriptor may change its wants in a loop: so this is late. */
-static void leave_fn(struct work_struct *work)
-{
-	mutex_lock(&waits_mutex);
-	if (!nr_wanting && on)
-		waits_end();
-	mutex_unlock(&waits_mutex);
+	raw_spin_unlock(&waits_lock);
+	/* at once, also where it is pending for the end */
+	if (wants)
+		flush_delayed_work(&waits_work);
 }
 
 void cmt_waits_stop(void)
 {
-	cancel_delayed_work_sync(&leave_work);
+	cancel_delayed_work_sync(&waits_work);
 	if (on)
 		waits_end();
 }

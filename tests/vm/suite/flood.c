@@ -3,11 +3,14 @@
  * Processes without privileges that change their name or their cgroup as fast as they
  * can.  Snapshots stay exact and short, and the CPUs are not interrupted at each change.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -15,6 +18,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "waits.h"
 
 #define MS		1000000ULL
 #define LAST_NAME	"last-name"
@@ -351,6 +355,71 @@ static void flood_throttled_readers(void)
 	dev_close(&dev);
 }
 
+#define ASKED		10
+#define ASKED_SLOW_MS	3000	/* without its CPU the other reader takes tens of seconds */
+
+/* What a reader without rights may ask of a descriptor, but for readings */
+static void ask_all(void)
+{
+	struct cmt_patterns patterns = { .size = sizeof(patterns) };
+	struct pollfd ready = { .events = POLLIN };
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	waits_ask(&dev, CMT_F_WAITED);
+	dev_map(&dev, FROM_NOW);
+	CHECK(ioctl(dev.fd, CMT_IOC_GET_PATTERNS, &patterns) && errno == ENOSPC,
+	      "GET_PATTERNS: %m");
+	ready.fd = dev.fd;
+	poll(&ready, 1, 1);
+	dev_close(&dev);
+}
+
+/* From here on with a millisecond of a CPU in each second */
+static void ask_for_ever(void)
+{
+	group_set(0, "cpu.max", "1000 1000000");
+	for (;;)
+		ask_all();
+}
+
+/* The number of periods in which container 0 was out of its quota */
+static uint64_t times_throttled(void)
+{
+	char path[256], text[1024];
+
+	snprintf(path, sizeof(path), CGROUPS "/%s/cpu.stat", container(0));
+	return proc_value(read_file(path, text, sizeof(text)), "nr_throttled");
+}
+
+/*
+ * The first reader that asks what tasks wait runs out of its quota: what is prepared for it
+ * takes many milliseconds.  That does not delay another reader.
+ */
+static void flood_throttled_wants(void)
+{
+	uint64_t from, took, longest = 0;
+	unsigned int i;
+	pid_t pid;
+
+	group_make(container(0));
+	groups_limit_cpu();
+	pid = waits_fork(0, ask_for_ever);
+	WAIT_FOR(times_throttled() > 1, 60000, "the reader is not throttled");
+	for (i = 0; i < ASKED; i++) {
+		from = now_ns();
+		ask_all();
+		took = now_ns() - from;
+		longest = took > longest ? took : longest;
+	}
+	note("%u times, the longest %llu us", i, (unsigned long long)longest / 1000);
+	group_enter("", pid);
+	reap(pid, SIGKILL);
+	group_remove(container(0));
+	CHECK(longest < slowness * ASKED_SLOW_MS * MS, "the longest took %llu ms",
+	      (unsigned long long)(longest / MS));
+}
+
 #define TRACING		"/sys/kernel/tracing/"
 #define LIMBO_US	2000
 
@@ -537,6 +606,7 @@ const struct test flood_tests[] = {
 	  SOFTWARE "scope=process ring_records=65536", 60 },
 	{ "flood_throttled_readers", flood_throttled_readers, SOFTWARE "scope=process",
 	  60 },
+	{ "flood_throttled_wants", flood_throttled_wants, SOFTWARE "scope=process", 120 },
 	{ "flood_moves", flood_moves, SOFTWARE "scope=container", 40 },
 	{ "flood_crowd", flood_crowd, SOFTWARE "scope=process", 120 },
 	{ }
