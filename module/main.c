@@ -169,8 +169,7 @@ static void containers_exit(void)
 
 static int __init perf_init(void)
 {
-	cmt_perf_init(counters_first);
-	return 0;
+	return cmt_perf_init(counters_first);
 }
 
 static int __init resctrl_init(void)

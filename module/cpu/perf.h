@@ -47,8 +47,8 @@ u32 cmt_perf_due(const struct cmt_perf *p);
  */
 void cmt_perf_write(struct cmt_perf *p, struct cmt_ring *ring, u64 now, u32 room);
 
-/* At load.  @first: counters=first */
-void cmt_perf_init(bool first);
+/* At load.  @first: counters=first.  0 or -ENOMEM. */
+int cmt_perf_init(bool first);
 
 /*
  * A descriptor asks for the values @wants (CMT_F_CYCLES | ..., or 0) from now on, with
@@ -60,10 +60,10 @@ void cmt_perf_init(bool first);
 void cmt_perf_want(u32 *wanted, u32 wants);
 
 /*
- * Check which values are counted on all CPUs with ticks.  @reason: why a value that was
- * asked for is not counted, with the room of cmt_info.perf_reason.  Process context.
+ * The values that were counted on all CPUs with ticks at the last check.  @reason: why a value
+ * that was asked for was not counted, with the room of cmt_info.perf_reason.  Process context.
  */
-u32 cmt_perf_check(char *reason);
+u32 cmt_perf_counted(char *reason);
 
 /*
  * By hotplug.c: the CPU is up, and has ticks or not; it goes down.  A CPU that was counting

@@ -2,12 +2,14 @@
 /* Which values are counted on which CPUs: what descriptors want, and CPUs that come and go. */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
+#include <linux/errno.h>
 #include <linux/ktime.h>
 #include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
@@ -30,21 +32,35 @@
 static_assert(CMT_PERF_FLAG(CMT_PERF_NR) == CMT_F_COUNTERS_FIRST);
 static_assert(CMT_PERF_FLAG(CMT_PERF_NR + 1) == CMT_F_WAITED);
 
-/* Taken inside cpus_read_lock.  Its holder makes and releases events. */
+/*
+ * Taken inside cpus_read_lock, by work items and hotplug callbacks: a reader may get no CPU
+ * for long.  Its holder makes and releases events.
+ */
 static DEFINE_MUTEX(perf_mutex);
-static u32 nr_wanting[NR_WANTS];	/* number of descriptors, by value */
-static u32 recent;	/* CMT_F_* that any descriptor wanted since the last retry */
 static u32 wanted;	/* CMT_F_* to count; with what was recent at the last retry */
 static DEFINE_PER_CPU(bool, has_ticks);
 /* why waiting is not accounted; NULL: it is */
 static const char *wait_reason = "not asked for";
 static char perf_reason[CMT_PERF_REASON_BYTES];	/* why a counter could not be made */
 
+/* What readers and the holder of the mutex share; inside the mutex */
+static DEFINE_RAW_SPINLOCK(shared_lock);
+static u32 nr_wanting[NR_WANTS];	/* number of descriptors, by value */
+static u32 recent;	/* CMT_F_* that any descriptor wanted since the last retry */
+/* why a value is not counted, at the last check, as cmt_settings.counters */
+static char counts_reason[CMT_PERF_REASON_BYTES];
+
 static void retry_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(retry_work, retry_fn);
 
 static void look_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(look_work, look_fn);
+
+static void apply_fn(struct work_struct *work);
+static DECLARE_WORK(apply_work, apply_fn);
+
+/* A real-time task may keep each worker from the CPU that the worker is bound to. */
+static struct workqueue_struct *give_way_queue;
 
 /* On the CPU, interrupts off. */
 static void cpu_install(void *perf_cpu)
@@ -113,6 +129,11 @@ static void cpus_update(void)
 	} while (again);
 }
 
+static void retry_schedule(void)
+{
+	queue_delayed_work(system_dfl_wq, &retry_work, msecs_to_jiffies(RETRY_MS));
+}
+
 static void perf_change(u32 now)
 {
 	unsigned int cpu;
@@ -123,7 +144,7 @@ static void perf_change(u32 now)
 	wanted = now;
 	if (now) {
 		cpus_update();
-		schedule_delayed_work(&retry_work, msecs_to_jiffies(RETRY_MS));
+		retry_schedule();
 		return;
 	}
 	for_each_online_cpu(cpu)
@@ -147,44 +168,49 @@ static u32 cpu_counted(unsigned int cpu, char *reason)
 }
 
 /* Check which values are counted.  Returns whether this has changed. */
-static bool counts_check(char *reason)
+static bool counts_check(void)
 {
 	u32 counted = wanted & CMT_PERF_ALL, before = cmt_settings.counters;
+	char reason[CMT_PERF_REASON_BYTES];
 	unsigned int cpu;
 
-	strscpy(reason, perf_reason, CMT_PERF_REASON_BYTES);
+	strscpy(reason, perf_reason, sizeof(reason));
 	for_each_online_cpu(cpu)
 		if (per_cpu(has_ticks, cpu))
 			counted &= cpu_counted(cpu, reason);
+	raw_spin_lock(&shared_lock);
+	strscpy(counts_reason, reason, sizeof(counts_reason));
 	WRITE_ONCE(cmt_settings.counters, counted);
+	raw_spin_unlock(&shared_lock);
 	return counted != before;
 }
 
 /*
- * Run @change, if not NULL, then check which values are counted.  A STATE is written if
- * this has changed.  @reason: CMT_PERF_REASON_BYTES
+ * Run @change, then check which values are counted.  A STATE is written if this has changed.
  */
-static u32 counts_update(void (*change)(void), char *reason)
+static void counts_update(void (*change)(void))
 {
 	bool changed;
-	u32 counted;
 
 	cpus_read_lock();
 	mutex_lock(&perf_mutex);
-	if (change)
-		change();
-	changed = counts_check(reason);
-	counted = cmt_settings.counters;
+	change();
+	changed = counts_check();
 	mutex_unlock(&perf_mutex);
 	cpus_read_unlock();
 	if (changed)
 		cmt_settings_emit();
-	return counted;
 }
 
-u32 cmt_perf_check(char *reason)
+u32 cmt_perf_counted(char *reason)
 {
-	return counts_update(NULL, reason);
+	u32 counted;
+
+	raw_spin_lock(&shared_lock);
+	strscpy(reason, counts_reason, CMT_PERF_REASON_BYTES);
+	counted = cmt_settings.counters;
+	raw_spin_unlock(&shared_lock);
+	return counted;
 }
 
 /* 0, where no value is wanted. */
@@ -192,6 +218,7 @@ static u32 all_wants(void)
 {
 	u32 all = 0, i;
 
+	lockdep_assert_held(&shared_lock);
 	for (i = 0; i < NR_WANTS; i++)
 		all |= nr_wanting[i] ? CMT_PERF_FLAG(i) : 0;
 	return all & CMT_PERF_ALL ? all : 0;
@@ -220,7 +247,7 @@ static void look_schedule(void)
 			  READ_ONCE(cmt_settings.interval_ns) <= LOOK_MS * NSEC_PER_MSEC;
 
 	if (wanted & CMT_PERF_EVENTS && !(wanted & CMT_F_COUNTERS_FIRST) && !ticks_look)
-		schedule_delayed_work(&look_work, msecs_to_jiffies(LOOK_MS));
+		queue_delayed_work(system_dfl_wq, &look_work, msecs_to_jiffies(LOOK_MS));
 }
 
 static void shortages_look(void)
@@ -231,9 +258,7 @@ static void shortages_look(void)
 
 static void look_fn(struct work_struct *work)
 {
-	char reason[CMT_PERF_REASON_BYTES];
-
-	counts_update(shortages_look, reason);
+	counts_update(shortages_look);
 }
 
 /*
@@ -242,8 +267,10 @@ static void look_fn(struct work_struct *work)
  */
 static void wants_apply(void)
 {
-	if (recent & ~wanted)
-		perf_change(wanted | recent);
+	u32 now = wanted | READ_ONCE(recent);
+
+	if (now != wanted)
+		perf_change(now);
 	look_schedule();
 }
 
@@ -253,49 +280,48 @@ static void wants_apply(void)
  */
 static void apply_fn(struct work_struct *work)
 {
-	char reason[CMT_PERF_REASON_BYTES];
-
-	counts_update(wants_apply, reason);
+	counts_update(wants_apply);
 }
-
-static DECLARE_WORK(apply_work, apply_fn);
 
 void cmt_perf_want(u32 *wanted_here, u32 wants)
 {
 	u32 i;
 
-	mutex_lock(&perf_mutex);
+	raw_spin_lock(&shared_lock);
 	for (i = 0; i < NR_WANTS; i++) {
 		nr_wanting[i] += !!(wants & CMT_PERF_FLAG(i));
 		nr_wanting[i] -= !!(*wanted_here & CMT_PERF_FLAG(i));
 	}
 	*wanted_here = wants;
-	recent |= all_wants();
-	mutex_unlock(&perf_mutex);
+	WRITE_ONCE(recent, recent | all_wants());
+	raw_spin_unlock(&shared_lock);
 	queue_work(system_dfl_wq, &apply_work);
 	flush_work(&apply_work);
 }
 
 static void give_way_fn(struct work_struct *work)
 {
-	char reason[CMT_PERF_REASON_BYTES];
-
-	counts_update(cpus_give_way, reason);
+	counts_update(cpus_give_way);
 }
 
 static DECLARE_WORK(give_way_work, give_way_fn);
 
 void cmt_perf_give_way(void)
 {
-	queue_work(system_highpri_wq, &give_way_work);
+	queue_work(give_way_queue, &give_way_work);
 }
 
 /* Drop the values that no descriptor wanted since the last retry. */
 static void wants_drop(void)
 {
-	if (recent != wanted)
-		perf_change(recent);
-	recent = all_wants();
+	u32 now;
+
+	raw_spin_lock(&shared_lock);
+	now = recent;
+	WRITE_ONCE(recent, all_wants());
+	raw_spin_unlock(&shared_lock);
+	if (now != wanted)
+		perf_change(now);
 }
 
 static void retry_all(void)
@@ -311,14 +337,12 @@ static void retry_all(void)
 			cmt_perf_events_retry(cpu, per_cpu(cmt_cpus, cpu).perf);
 	cpus_update();
 	look_schedule();
-	schedule_delayed_work(&retry_work, msecs_to_jiffies(RETRY_MS));
+	retry_schedule();
 }
 
 static void retry_fn(struct work_struct *work)
 {
-	char reason[CMT_PERF_REASON_BYTES];
-
-	counts_update(retry_all, reason);
+	counts_update(retry_all);
 }
 
 static void cpu_set_waits(void *unused)
@@ -339,6 +363,14 @@ void cmt_perf_set_waits(const char *reason)
 	cpus_read_unlock();
 }
 
+/* Other CPUs decide from now on which values are counted: check this outside of hotplug. */
+static void counts_check_later(void)
+{
+	lockdep_assert_held(&perf_mutex);
+	if (wanted)
+		queue_work(system_dfl_wq, &apply_work);
+}
+
 void cmt_perf_cpu_up(unsigned int cpu, bool ticks)
 {
 	mutex_lock(&perf_mutex);
@@ -347,6 +379,7 @@ void cmt_perf_cpu_up(unsigned int cpu, bool ticks)
 		cpu_update(cpu);
 	else
 		cpu_stop(cpu, cpu_write_remove);
+	counts_check_later();
 	mutex_unlock(&perf_mutex);
 }
 
@@ -355,28 +388,36 @@ void cmt_perf_cpu_down(unsigned int cpu)
 	mutex_lock(&perf_mutex);
 	per_cpu(has_ticks, cpu) = false;
 	cpu_stop(cpu, cpu_write_remove);
+	counts_check_later();
 	mutex_unlock(&perf_mutex);
 }
 
 /* As a descriptor that stays open */
-void cmt_perf_init(bool first)
+int cmt_perf_init(bool first)
 {
 	unsigned int cpu;
 
+	give_way_queue = alloc_workqueue("cmt_give_way", WQ_UNBOUND | WQ_HIGHPRI, 1);
+	if (!give_way_queue)
+		return -ENOMEM;
 	nr_wanting[CMT_PERF_NR] = first;
 	for_each_possible_cpu(cpu)
 		cmt_perf_remove(cpu);
+	return 0;
 }
 
+/* Where no value is wanted, no work item queues another one. */
 void cmt_perf_stop(void)
 {
-	cancel_delayed_work_sync(&retry_work);
-	cancel_delayed_work_sync(&look_work);	/* a retry may have queued it */
-	cancel_work_sync(&give_way_work);
 	cpus_read_lock();
 	mutex_lock(&perf_mutex);
+	WRITE_ONCE(recent, 0);
 	if (wanted)
 		perf_change(0);
 	mutex_unlock(&perf_mutex);
 	cpus_read_unlock();
+	cancel_delayed_work_sync(&retry_work);
+	cancel_delayed_work_sync(&look_work);
+	cancel_work_sync(&apply_work);
+	destroy_workqueue(give_way_queue);
 }

@@ -102,7 +102,7 @@ static void info_fill(struct cmt_info *info)
 	strscpy(info->module_version, CMT_VERSION, sizeof(info->module_version));
 	strscpy(info->reason, cmt_caps.reason, sizeof(info->reason));
 	strscpy(info->mbm_reason, cmt_backend_mbm_reason(), sizeof(info->mbm_reason));
-	info->counters = cmt_perf_check(info->perf_reason);
+	info->counters = cmt_perf_counted(info->perf_reason);
 	info->assignable = cmt_abmc_info();
 	info->plza = cmt_plza_info();
 	info->evtsel = cmt_sampler_evtsel();
