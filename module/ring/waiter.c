@@ -10,17 +10,21 @@
  *
  * An irq_work queues due_work, because the writer may hold any lock.  due_work
  * runs in process context, because user space decides how many waiters there are.
- * A waiter leaves armed_waiters only when its wait queue is woken, or at its end.
+ * A waiter leaves armed_waiters only when its wait queue is woken, or at its end, and is
+ * freed by RCU, so that its wait queue is woken without the lock.
+ *
+ * A reader may get no CPU for long, also where the kernel is preemptible: so it holds the
+ * lock for a change of the list only.
  */
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>
 #include <linux/limits.h>
-#include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/poll.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
 #include "compat.h"
@@ -34,7 +38,7 @@ static DEFINE_PER_CPU(struct irq_work, due_irqs);
 static DECLARE_WORK(due_work, due_wake);
 
 static LIST_HEAD(armed_waiters);
-static DEFINE_MUTEX(armed_lock);	/* armed_waiters, and lowering cmt_due.at */
+static DEFINE_RAW_SPINLOCK(armed_lock);	/* cmt_waiter.armed */
 
 static u64 ring_head(unsigned int cpu)
 {
@@ -57,7 +61,10 @@ static bool waiter_is_due(const struct cmt_waiter *waiter)
 	return false;
 }
 
-/* A writer may disarm the ring meanwhile; due_work arms the ring again. */
+/*
+ * For a waiter in armed_waiters.  A writer may disarm the ring meanwhile; due_work arms the
+ * ring again.
+ */
 static void ring_arm(unsigned int cpu, u64 head)
 {
 	u64 *at = &per_cpu(cmt_due, cpu).at;
@@ -67,14 +74,18 @@ static void ring_arm(unsigned int cpu, u64 head)
 		;
 }
 
-/* Returns whether the waiter is due by now. */
+/*
+ * Returns whether the waiter is due by now.  due_work may wake the waiter meanwhile: then
+ * the rings are armed for nothing.
+ */
 static bool waiter_arm(struct cmt_waiter *waiter)
 {
 	unsigned int cpu;
 
-	lockdep_assert_held(&armed_lock);
+	raw_spin_lock(&armed_lock);
 	if (list_empty(&waiter->armed))
 		list_add_tail(&waiter->armed, &armed_waiters);
+	raw_spin_unlock(&armed_lock);
 	for_each_possible_cpu(cpu)
 		ring_arm(cpu, due_at(waiter, cpu));
 	/* pairs with smp_mb() in cmt_waiters_check(): at, then head */
@@ -84,52 +95,84 @@ static bool waiter_arm(struct cmt_waiter *waiter)
 
 static void waiter_wake(struct cmt_waiter *waiter)
 {
-	lockdep_assert_held(&armed_lock);
+	raw_spin_lock(&armed_lock);
 	list_del_init(&waiter->armed);
+	raw_spin_unlock(&armed_lock);
 	wake_up_poll(&waiter->queue, EPOLLIN | EPOLLRDNORM);
 }
 
-/* No waiter is armed: an old cmt_due.at would queue due_work for nothing. */
+/* Where no waiter is armed, an old cmt_due.at would queue due_work for nothing. */
 static void rings_disarm(void)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
+	raw_spin_lock(&armed_lock);
+	for_each_possible_cpu(cpu) {
+		if (!list_empty(&armed_waiters))
+			break;
 		if (READ_ONCE(per_cpu(cmt_due, cpu).at) != U64_MAX)
 			WRITE_ONCE(per_cpu(cmt_due, cpu).at, U64_MAX);
+	}
+	raw_spin_unlock(&armed_lock);
 }
 
-/* The ring has fired: wake the waiters that are due, arm it for the others. */
+/* The first one of @unseen, which goes back to armed_waiters.  Under RCU. */
+static struct cmt_waiter *waiter_next(struct list_head *unseen)
+{
+	struct cmt_waiter *waiter;
+
+	raw_spin_lock(&armed_lock);
+	waiter = list_first_entry_or_null(unseen, struct cmt_waiter, armed);
+	if (waiter)
+		list_move_tail(&waiter->armed, &armed_waiters);
+	raw_spin_unlock(&armed_lock);
+	return waiter;
+}
+
+static void waiter_wake_or_arm(struct cmt_waiter *waiter, unsigned int cpu)
+{
+	u64 at = due_at(waiter, cpu);
+
+	if (ring_head(cpu) < at) {
+		ring_arm(cpu, at);
+		/* pairs with smp_mb() in cmt_waiters_check() */
+		smp_mb();
+	}
+	if (ring_head(cpu) >= at)
+		waiter_wake(waiter);
+}
+
+/*
+ * The ring has fired: wake the waiters that are due, arm it for the others.  A waiter that
+ * is armed meanwhile arms the ring itself.
+ */
 static void ring_wake(unsigned int cpu)
 {
-	struct cmt_waiter *waiter, *next;
+	struct cmt_waiter *waiter;
+	LIST_HEAD(unseen);
 
-	list_for_each_entry_safe(waiter, next, &armed_waiters, armed) {
-		u64 at = due_at(waiter, cpu);
-
-		if (ring_head(cpu) < at) {
-			ring_arm(cpu, at);
-			/* pairs with smp_mb() in cmt_waiters_check() */
-			smp_mb();
-		}
-		if (ring_head(cpu) >= at)
-			waiter_wake(waiter);
+	raw_spin_lock(&armed_lock);
+	list_splice_init(&armed_waiters, &unseen);
+	raw_spin_unlock(&armed_lock);
+	do {
+		rcu_read_lock();
+		waiter = waiter_next(&unseen);
+		if (waiter)
+			waiter_wake_or_arm(waiter, cpu);
+		rcu_read_unlock();
 		cond_resched();
-	}
+	} while (waiter);
 }
 
 static void due_wake(struct work_struct *work)
 {
 	unsigned int cpu;
 
-	mutex_lock(&armed_lock);
 	for_each_possible_cpu(cpu)
 		if (READ_ONCE(per_cpu(cmt_due, cpu).fired) &&
 		    xchg(&per_cpu(cmt_due, cpu).fired, false))
 			ring_wake(cpu);
-	if (list_empty(&armed_waiters))
-		rings_disarm();
-	mutex_unlock(&armed_lock);
+	rings_disarm();
 }
 
 static void due_irq(struct irq_work *work)
@@ -161,10 +204,7 @@ bool cmt_waiter_poll(struct cmt_waiter *waiter)
 	/* pairs with cmt_waiter_changed(): the queue, then the watermark */
 	if (due || !wq_has_sleeper(&waiter->queue))
 		return due;
-	mutex_lock(&armed_lock);
-	due = waiter_arm(waiter);
-	mutex_unlock(&armed_lock);
-	return due;
+	return waiter_arm(waiter);
 }
 
 void cmt_waiter_changed(struct cmt_waiter *waiter)
@@ -172,10 +212,8 @@ void cmt_waiter_changed(struct cmt_waiter *waiter)
 	/* pairs with cmt_waiter_poll(): the watermark, then the queue */
 	if (!wq_has_sleeper(&waiter->queue))
 		return;
-	mutex_lock(&armed_lock);
 	if (waiter_arm(waiter))
 		waiter_wake(waiter);
-	mutex_unlock(&armed_lock);
 }
 
 u64 cmt_waiter_take(struct cmt_waiter *waiter)
@@ -216,11 +254,11 @@ struct cmt_waiter *cmt_waiter_new(void)
 
 void cmt_waiter_free(struct cmt_waiter *waiter)
 {
-	mutex_lock(&armed_lock);
-	list_del(&waiter->armed);
-	mutex_unlock(&armed_lock);
+	raw_spin_lock(&armed_lock);
+	list_del_init(&waiter->armed);	/* due_work may be about to do the same */
+	raw_spin_unlock(&armed_lock);
 	mutex_destroy(&waiter->lock);
-	kvfree(waiter);
+	kvfree_rcu(waiter, rcu);
 }
 
 void cmt_waiters_init(void)

@@ -18,6 +18,7 @@
 struct cmt_waiter {
 	wait_queue_head_t queue;
 	struct list_head armed;	/* in armed_waiters, protected by armed_lock */
+	struct rcu_head rcu;
 	struct mutex lock;	/* serialises cmt_waiter_take() */
 	u32 watermark;
 	u64 seen[];		/* by CPU: head at the last read() */

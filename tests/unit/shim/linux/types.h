@@ -14,4 +14,8 @@ typedef __s32 s32;
 typedef __s64 s64;
 typedef unsigned int uint;
 
+struct rcu_head {
+	int unused;
+};
+
 #endif
