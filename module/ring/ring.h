@@ -22,8 +22,8 @@ struct page;
 DECLARE_PER_CPU(struct cmt_ring, cmt_rings);
 
 /*
- * The descriptors that have mapped a ring: ticks run while there is one.  Written with the
- * sampler mutex.
+ * The descriptors that have mapped a ring: ticks run while there is one.  Written by
+ * sample/sampler.c.
  */
 extern u32 cmt_readers;
 

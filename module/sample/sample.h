@@ -54,8 +54,8 @@ void cmt_want_end(struct cmt_want *want);
 
 /*
  * A descriptor begins or ceases to want ticks, which run while there is one that does, or
- * memory channels in them.  *@wanted_here: whether it wanted them before; protected by the
- * sampler mutex.  Process context, mmap_lock may be held.
+ * memory channels in them.  *@wanted_here belongs to the descriptor and is false at first.
+ * Returns when ticks have begun or ceased.  Process context, mmap_lock may be held.
  */
 void cmt_sampler_want_ticks(bool *wanted_here, bool wants);
 void cmt_sampler_want_channels(bool *wanted_here, bool wants);

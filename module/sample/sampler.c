@@ -13,7 +13,9 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 #include <linux/suspend.h>
+#include <linux/workqueue.h>
 
 #include "compat.h"
 #include "owner/owner.h"
@@ -30,11 +32,15 @@ MODULE_PARM_DESC(budget_us, "time to read counters, per tick and CPU, microsecon
 
 DEFINE_PER_CPU(struct sampler_cpu *, cmt_sampler_cpus);
 
-static DEFINE_MUTEX(sampler_mutex);	/* readers, interval, start, stop */
-static u32 channels_wanted;		/* the number of descriptors */
+/* Interval, start and stop.  A reader, which may get no CPU for long, does not take it. */
+static DEFINE_MUTEX(sampler_mutex);
 static bool suspended;			/* between the two notifications, and at a restart */
 static u64 stopped_at;			/* ns */
 static bool running;			/* written with the mutex */
+static bool claimed;			/* channels are read in ticks */
+
+static DEFINE_RAW_SPINLOCK(wants_lock);	/* to write the two numbers of descriptors */
+static u32 channels_wanted;		/* the other one is cmt_readers */
 
 /*
  * On the CPU itself, interrupts off.  Either it finds the sampler stopped, or ticks_stop()
@@ -70,8 +76,8 @@ static bool has_ticks(int cpu, void *unused)
 /*
  * Excluded CPUs are not interrupted: readers come and go as often as they want.
  *
- * Neither takes cpus_read_lock, because a reader starts the sampler in mmap(),
- * under mmap_lock, which the kernel takes inside cpus_read_lock elsewhere
+ * Neither takes cpus_read_lock, because a reader waits in mmap() for the work item that
+ * starts the sampler, under mmap_lock, which the kernel takes inside cpus_read_lock elsewhere
  * (cpuset).  A CPU that is coming up starts its timer itself.
  */
 static void ticks_start(smp_call_func_t start)
@@ -100,23 +106,37 @@ static void sampler_start(void)
 {
 	u64 now = ktime_get_ns();
 
-	/* running: the module was loaded between two notifications of suspend */
-	if (!cmt_readers || suspended || running)
-		return;
-	if (channels_wanted)
-		cmt_channels_claim();
 	if (now - stopped_at > CMT_COUNTER_GAP_NS)
 		cmt_domains_lose_base(now - CMT_COUNTER_GAP_NS);
 	ticks_start(timer_begin);
 }
 
-static void sampler_stop(void)
+/* Ticks run while there is a reader, with channels while a descriptor wants these. */
+static void sampler_update(void)
 {
-	if (!running)
-		return;
-	ticks_stop();
-	cmt_channels_release();
+	bool runs = READ_ONCE(cmt_readers) && !suspended;
+	bool claims = runs && READ_ONCE(channels_wanted);
+
+	lockdep_assert_held(&sampler_mutex);
+	if (running && !runs)
+		ticks_stop();
+	if (claimed && !claims)
+		cmt_channels_release();
+	if (claims && !claimed)
+		cmt_channels_claim();
+	claimed = claims;
+	if (runs && !running)
+		sampler_start();
 }
+
+static void update_fn(struct work_struct *work)
+{
+	mutex_lock(&sampler_mutex);
+	sampler_update();
+	mutex_unlock(&sampler_mutex);
+}
+
+static DECLARE_WORK(update_work, update_fn);
 
 bool cmt_sampler_is_suspended(void)
 {
@@ -168,35 +188,31 @@ int cmt_sampler_reader(u32 domain, unsigned int last)
 	return reader == nr_cpu_ids ? -ENXIO : reader;
 }
 
+/* @nr: the number of descriptors that want the same */
+static void descriptor_wants(u32 *nr, bool *wanted_here, bool wants)
+{
+	bool changes;
+
+	raw_spin_lock(&wants_lock);
+	changes = *wanted_here != wants;
+	WRITE_ONCE(*nr, *nr + wants - *wanted_here);
+	*wanted_here = wants;
+	raw_spin_unlock(&wants_lock);
+	if (!changes)
+		return;
+	queue_work(system_dfl_wq, &update_work);
+	flush_work(&update_work);
+}
+
 void cmt_sampler_want_ticks(bool *wanted_here, bool wants)
 {
-	bool had;
-
-	mutex_lock(&sampler_mutex);
-	had = cmt_readers;
-	WRITE_ONCE(cmt_readers, cmt_readers + wants - *wanted_here);
-	*wanted_here = wants;
-	if (!had && cmt_readers)
-		sampler_start();
-	if (had && !cmt_readers)
-		sampler_stop();
-	mutex_unlock(&sampler_mutex);
+	descriptor_wants(&cmt_readers, wanted_here, wants);
 }
 
 /* Ticks go on, because any user of the device can ask for channels at any rate. */
 void cmt_sampler_want_channels(bool *wanted_here, bool wants)
 {
-	bool had;
-
-	mutex_lock(&sampler_mutex);
-	had = channels_wanted;
-	channels_wanted += wants - *wanted_here;
-	*wanted_here = wants;
-	if (running && !had && channels_wanted)
-		cmt_channels_claim();
-	if (running && had && !channels_wanted)
-		cmt_channels_release();
-	mutex_unlock(&sampler_mutex);
+	descriptor_wants(&channels_wanted, wanted_here, wants);
 }
 
 u32 cmt_sampler_budget_ns(void)
@@ -328,7 +344,7 @@ void cmt_sampler_suspend(void)
 {
 	mutex_lock(&sampler_mutex);
 	WRITE_ONCE(suspended, true);
-	sampler_stop();
+	sampler_update();
 	mutex_unlock(&sampler_mutex);
 }
 
@@ -338,7 +354,7 @@ static void sampler_resume(void)
 	cmt_cpus_refresh();	/* PQR_ASSOC may have been reset */
 	cmt_domains_lose_base(U64_MAX);
 	WRITE_ONCE(suspended, false);
-	sampler_start();
+	sampler_update();
 	mutex_unlock(&sampler_mutex);
 }
 

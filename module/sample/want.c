@@ -6,7 +6,7 @@
  */
 #include <linux/compiler.h>
 #include <linux/lockdep.h>
-#include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 #include "hw/hw.h"
@@ -14,7 +14,7 @@
 
 #define NR_VALUES	3
 
-static DEFINE_MUTEX(want_mutex);	/* a leaf */
+static DEFINE_RAW_SPINLOCK(want_lock);
 static u32 nr_wanting[NR_VALUES];	/* readers, by value */
 
 u32 cmt_wanted_events;
@@ -37,7 +37,7 @@ static void want_change(struct cmt_want *want, u32 values, bool reads)
 {
 	u32 all = 0, i;
 
-	lockdep_assert_held(&want_mutex);
+	lockdep_assert_held(&want_lock);
 	wants_count(want, -1);
 	want->values = values;
 	WRITE_ONCE(want->reads, reads);
@@ -49,23 +49,23 @@ static void want_change(struct cmt_want *want, u32 values, bool reads)
 
 void cmt_want_values(struct cmt_want *want, u32 values)
 {
-	mutex_lock(&want_mutex);
+	raw_spin_lock(&want_lock);
 	want_change(want, values, want->reads);
-	mutex_unlock(&want_mutex);
+	raw_spin_unlock(&want_lock);
 }
 
 void cmt_want_begin(struct cmt_want *want)
 {
 	if (READ_ONCE(want->reads))
 		return;
-	mutex_lock(&want_mutex);
+	raw_spin_lock(&want_lock);
 	want_change(want, want->values, true);
-	mutex_unlock(&want_mutex);
+	raw_spin_unlock(&want_lock);
 }
 
 void cmt_want_end(struct cmt_want *want)
 {
-	mutex_lock(&want_mutex);
+	raw_spin_lock(&want_lock);
 	want_change(want, want->values, false);
-	mutex_unlock(&want_mutex);
+	raw_spin_unlock(&want_lock);
 }
