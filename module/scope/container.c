@@ -157,12 +157,11 @@ u32 cmt_containers_patterns(char *text)
 	const struct cmt_pattern_set *set;
 	u32 bytes;
 
-	mutex_lock(&cmt_scope_mutex);
-	set = rcu_dereference_protected(patterns,
-					lockdep_is_held(&cmt_scope_mutex));
+	rcu_read_lock();
+	set = rcu_dereference(patterns);
 	bytes = set->bytes;
 	memcpy(text, set->text, bytes);
-	mutex_unlock(&cmt_scope_mutex);
+	rcu_read_unlock();
 	return bytes;
 }
 
