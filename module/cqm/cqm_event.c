@@ -51,7 +51,8 @@ static void cqm_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(refresh_work, cqm_work);
 
 static void work_now(struct irq_work *unused);
-static DEFINE_IRQ_WORK(settle_irq, work_now);
+/* hard: on PREEMPT_RT a real-time task may keep a CPU from other irq_works */
+static struct irq_work settle_irq = IRQ_WORK_INIT_HARD(work_now);
 
 static void work_later(void)
 {

@@ -53,7 +53,8 @@ void cmt_foreign_forget(u32 rmid)
 
 void cmt_foreign_events_begin(void (*scan)(struct irq_work *event))
 {
-	init_irq_work(&event, scan);
+	/* hard: on PREEMPT_RT a real-time task may keep a CPU from other irq_works */
+	event = IRQ_WORK_INIT_HARD(scan);
 	WRITE_ONCE(has_event, true);
 }
 

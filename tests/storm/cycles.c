@@ -3,8 +3,14 @@
  * Repetitions: the module is loaded and unloaded, CPU 1 goes offline and online, the
  * machine suspends and resumes.  STORM_CYCLES is their number, 20 without it.
  */
+#include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "../lab/lab.h"
@@ -12,6 +18,7 @@
 #include "storm.h"
 
 #define ASLEEP_S	1
+#define AGENT		2	/* an RMID */
 
 static uint64_t cycles(void)
 {
@@ -85,6 +92,83 @@ void cycles_cpu(void)
 		check_log();
 	}
 	note("cycles: CPU 1 %llu times offline and online", (unsigned long long)n);
+	check_unloaded();
+	check_log();
+}
+
+static void set_fifo(pid_t pid, int priority)
+{
+	struct sched_param param = { priority };
+
+	CHECK(!sched_setscheduler(pid, SCHED_FIFO, &param), "SCHED_FIFO of %d: %m", pid);
+}
+
+/* Where RCU has a thread on CPU 1 (PREEMPT_RT), it goes before every task of this test. */
+static void raise_rcu(void)
+{
+	char path[300], comm[32];
+	const struct dirent *entry;
+	DIR *dir = opendir("/proc");
+
+	CHECK(dir, "/proc: %m");
+	while ((entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		if (atoi(entry->d_name) && !access(path, R_OK) &&
+		    !strcmp(read_file(path, comm, sizeof(comm)), "rcuc/1\n"))
+			set_fifo(atoi(entry->d_name), 60);
+	}
+	closedir(dir);
+}
+
+static void agent_write(uint32_t rmid)
+{
+	run_on(0, 1);
+	lab_ask(LAB_RMID_SET, LAB_ARG(0, rmid, 0));
+}
+
+/* A real-time task that keeps CPU 1, where an agent has loaded an RMID */
+static pid_t agent_spin(void)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	run_on(0, 1);
+	set_fifo(0, 50);
+	agent_write(AGENT);
+	for (;;)
+		;
+}
+
+/* What the module finds on such a CPU is known, and the module can be unloaded. */
+void cycles_real_time(void)
+{
+	uint64_t n = 1 + cycles() / 10, i;
+	struct dev dev;
+	pid_t pid;
+
+	if (!lab_present()) {
+		note("no CPU has RMIDs");
+		return;
+	}
+	storm_prepare();
+	raise_rcu();
+	run_on(0, 0);
+	for (i = 0; i < n; i++) {
+		load("scope=manual");
+		dev_open(&dev, O_RDWR);
+		dev_map(&dev, FROM_NOW);
+		pid = agent_spin();
+		WAIT_FOR(dev_stats(&dev).rmids_foreign, 10000, "RMID %u is not known",
+			 AGENT);
+		dev_close(&dev);
+		CHECK(!module_unload(), "the module does not unload");
+		reap(pid, SIGKILL);
+		agent_write(0);
+		run_on(0, 0);
+	}
 	check_unloaded();
 	check_log();
 }

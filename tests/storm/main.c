@@ -313,6 +313,7 @@ const struct test storm_tests[] = {
 	{ "storm_famine_online", famine_online, NULL, 100000 },
 	{ "cycles_load", cycles_load, NULL, 100000 },
 	{ "cycles_cpu", cycles_cpu, NULL, 100000 },
+	{ "cycles_real_time", cycles_real_time, NULL, 100000 },
 	{ "cycles_sleep", cycles_sleep, NULL, 100000 },
 	{ }
 };

@@ -150,6 +150,7 @@ void famine_online(void);
 /* Repetitions: cycles.c */
 void cycles_load(void);
 void cycles_cpu(void);
+void cycles_real_time(void);
 void cycles_sleep(void);
 
 extern const struct test storm_tests[];
