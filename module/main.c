@@ -161,12 +161,6 @@ static int __init containers_init(void)
 	return 0;
 }
 
-static void containers_exit(void)
-{
-	cmt_scope_stop();
-	cmt_containers_exit();
-}
-
 static int __init perf_init(void)
 {
 	return cmt_perf_init(counters_first);
@@ -231,9 +225,12 @@ static const struct {
 	{ rings_init,		cmt_rings_exit },
 	{ cmt_rdtgroups_init,	cmt_rdtgroups_exit },
 	{ cmt_cpus_init,	cmt_cpus_exit },
-	{ cmt_pending_init,	cmt_pending_stop },
-	{ containers_init,	containers_exit },
+	{ cmt_pending_init,	NULL },
+	{ containers_init,	cmt_containers_exit },
 	{ cmt_hotplug_init,	cmt_hotplug_exit },
+	/* a work item does not write records while hotplug's exit writes those of all CPUs */
+	{ NULL,			cmt_pending_stop },
+	{ NULL,			cmt_scope_stop },
 	{ perf_init,		cmt_perf_stop },
 	{ NULL,			cmt_waits_stop },
 	{ resctrl_init,		cmt_resctrl_exit },
