@@ -786,7 +786,11 @@ struct cmt_box {
 #define CMT_IOC_GET_INFO	CMT_IOC(0x00)	/* struct cmt_info */
 #define CMT_IOC_GET_STATS	CMT_IOC(0x01)	/* struct cmt_stats */
 #define CMT_IOC_GET_RMIDS	CMT_IOC(0x02)	/* struct cmt_rmids */
-/* As CMT_IOC_GET_RMIDS, of the pending owners: ALLOC_FAIL records. */
+/*
+ * The pending owners, as ALLOC_FAIL records in the order in which they are served.  They are
+ * looked up some at a time, and as_of is after that: an owner that began or ceased to be
+ * pending meanwhile is among them or is not.  count and ENOSPC as in CMT_IOC_GET_RMIDS.
+ */
 #define CMT_IOC_GET_PENDING	CMT_IOC(0x03)	/* struct cmt_rmids */
 #define CMT_IOC_SET_INTERVAL	CMT_IOC(0x04)	/* struct cmt_interval */
 #define CMT_IOC_SET_WATERMARK	CMT_IOC(0x05)	/* struct cmt_watermark */
