@@ -81,10 +81,10 @@ $(OUT)/lab-on: $(call objects,now,$(TOP)/tests/lab/on.c)
 $(OUT)/lab-kexec: $(call objects,now,$(TOP)/tests/lab/kexec.c)
 	$(call link,$^)
 
-# What cmtstat has in directories of their own; of cmtstat report what is in each page, too.
+# The rooms of tools/ROOMS that cmtstat is of, beside its own; of report what is in each page, too.
+rooms := session board recorder command report export watch table why frame config replay
 report := $(TOP)/tools/report
-export := $(TOP)/tools/export
-cmtstat_objects := $(call objects,now,$(wildcard $(report)/*.c $(export)/*.c)) \
+cmtstat_objects := $(call objects,now,$(wildcard $(rooms:%=$(TOP)/tools/%/*.c))) \
 	$(OUT)/now/tools/report/assets.o
 $(OUT)/report/assets.c: $(report)/embed.sh $(wildcard $(report)/web/* $(report)/third-party/uplot/*)
 	@mkdir -p $(@D)

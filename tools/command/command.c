@@ -7,7 +7,6 @@
 #include "common/caps.h"
 #include "common/errors.h"
 #include "common/meter_view.h"
-#include "session/source.h"
 #include "summary.h"
 
 #define READ_NS 10000000ULL	/* between readings, where -i does not say */
