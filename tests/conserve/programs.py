@@ -10,6 +10,7 @@ DIRECTORY has live, account and device.so, BUILD the programs.  RECORDS are writ
 ring.  With --drop, live does not write one of the records that it counts, and every
 account must miss it."""
 
+import atexit
 import os
 import random
 import re
@@ -51,6 +52,7 @@ class Writer:
         self.process = subprocess.Popen(
             [os.path.join(TOOLS, "live"), image, str(RECORDS), str(BURSTS), str(RATE), *drop],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)
         self.emitted = self.read()
 
     def read(self):
@@ -71,8 +73,11 @@ def start(image, poll_us, *args, **options):
     env = {**os.environ, "LD_PRELOAD": os.path.join(TOOLS, "device.so")}
     if poll_us:
         env["CONSERVE_POLL_US"] = poll_us
-    return subprocess.Popen([os.path.join(BUILD, "tools", args[0]), *args[1:],
-                             "--device", image], env=env, text=True, **options)
+    process = subprocess.Popen([os.path.join(BUILD, "tools", args[0]), *args[1:],
+                                "--device", image], env=env, text=True, **options)
+    # a test that ends by an exception leaves no program that holds its output
+    atexit.register(process.kill)
+    return process
 
 
 def end(process, sig):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debian's Prometheus, on a free port of this machine."""
+import atexit
 import json
 import os
 import socket
@@ -31,6 +32,7 @@ class Prometheus:
         self.process = subprocess.Popen(
             ["prometheus", "--config.file", path, "--storage.tsdb.path", directory + "/data",
              "--web.listen-address", self.url[7:]], stdout=self.log, stderr=self.log)
+        atexit.register(self.process.kill)  # after an exception, too
 
     def api(self, path, **args):
         query = "?" + urllib.parse.urlencode(args) if args else ""
