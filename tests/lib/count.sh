@@ -12,7 +12,8 @@ check()
 	local name=$1 log
 	shift
 
-	log=$CMT_OUT/check.log
+	# other parts run at the same time
+	log=$CMT_OUT/check.$BASHPID.log
 	if "$@" >"$log" 2>&1; then
 		passed=$((passed + 1))
 		printf 'ok - %s\n' "$name"
@@ -21,6 +22,7 @@ check()
 		printf 'not ok - %s\n' "$name"
 		sed 's/^/    /' "$log"
 	fi
+	rm -f "$log"
 }
 
 # add_counts FILE STATUS: add the counts of the last line of a program's output
