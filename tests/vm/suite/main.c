@@ -94,7 +94,10 @@ static bool is_wanted(const char *name, const char *prefixes)
 	}
 }
 
-/* Calls fn for every test whose name begins with one of the prefixes. */
+/*
+ * Calls fn for every test whose name begins with one of the prefixes, and for those that
+ * check the effects of these.
+ */
 static unsigned int for_each_test(const char *prefixes,
 				  bool (*fn)(const struct test *test),
 				  unsigned int *passed)
@@ -105,7 +108,8 @@ static unsigned int for_each_test(const char *prefixes,
 	for (i = 0; i < NR_SUITES; i++) {
 		for (t = suites[i]; is_in_plan(suites[i]) && t->name; t++) {
 			if (is_left_out(t) ||
-			    (suites[i] != debug_tests && !is_wanted(t->name, prefixes)))
+			    (!is_wanted(t->name, prefixes) &&
+			     (suites[i] != debug_tests || !n)))
 				continue;
 			n++;
 			if (!fn)
