@@ -153,9 +153,8 @@ checks=$((checks + 1))
 equal "cmt-ship: manual page and --help differ" "$scratch/help" "$scratch/man"
 in_synopsis "$top/docs/man/cmt-ship.8"
 
-# completes "WORDS" EXPECTED: what bash offers after the words, the last of which
-# is being typed; EXPECTED is the beginning.
-completes() {
+# offer "WORDS": what bash offers after the words, the last of which is being typed
+offer() {
 	checks=$((checks + 1))
 	# shellcheck disable=SC2016 # the other bash expands it
 	bash -c 'tool=${2%% *}
@@ -163,16 +162,27 @@ completes() {
 		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 		COMP_WORDS[COMP_CWORD]=${COMP_WORDS[COMP_CWORD]%.}
 		"_$tool" && echo "${COMPREPLY[@]}"' \
-		bash "$bin/completions.d" "$1" >"$scratch/out" 2>"$scratch/err"
+		bash "$bin/completions.d" "$1" >"$scratch/out" 2>"$scratch/err" ||
+		fail "'$1': the completion fails"
+}
+
+# completes "WORDS" EXPECTED: the beginning of what is offered
+completes() {
+	offer "$1"
 	case "$(cat "$scratch/out")" in
 	"$2"*)	;;
 	*)	fail "'$1' is not completed to '$2'" ;;
 	esac
 }
+
+completes_nothing() {
+	offer "$1"
+	! grep -q . "$scratch/out" || fail "'$1' is completed"
+}
 completes "cmtstat --b" "--by"
 completes "cmtstat --by " "container process cpu domain"
 completes "cmtstat -s bu" "busy"
-completes "cmtstat -i " ""
+completes_nothing "cmtstat -i "
 completes "cmtstat rec" "record"
 completes "cmtstat record --out" "--output"
 completes "cmtstat record -o /proc/moun" "/proc/mounts"
