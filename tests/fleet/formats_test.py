@@ -117,7 +117,10 @@ class Csv(unittest.TestCase):
             'MBL[MB/s],MBR[MB/s],MBT[MB/s],'))
 
     def test_same_as_ndjson(self):
-        for row, other in zip(self.rows(), map(json.loads, hostile('ndjson').splitlines())):
+        rows, others = self.rows(), [json.loads(l) for l in hostile('ndjson').splitlines()]
+        self.assertGreater(len(rows), 14)
+        self.assertEqual(len(rows), len(others))
+        for row, other in zip(rows, others):
             self.assertNotIn(None, row)
             for name in ('monotonic_ns', 'occupancy_bytes', 'total_rate', 'total_lo', 'cycles'):
                 want = '' if other[name] is None else other[name]

@@ -41,6 +41,23 @@ add_counts()
 	failed=$((failed + f))
 }
 
+# unit_tests LOG COMMAND...: a program of Python's unittest that names each test, which is a
+# check.  One that runs none, as where a browser or a terminal is missing, has failed.
+unit_tests()
+{
+	local log=$1 rc=0 good bad
+	shift
+
+	"$@" 2>&1 | tee "$log" || rc=$?
+	good=$(grep -cE '\.\.\. ok$' "$log" || true)
+	bad=$(grep -cE '\.\.\. (FAIL|ERROR|skipped .*)$' "$log" || true)
+	if [ "$bad" -eq 0 ] && { [ "$rc" -ne 0 ] || [ "$good" -eq 0 ]; }; then
+		bad=1
+	fi
+	passed=$((passed + good))
+	failed=$((failed + bad))
+}
+
 # Print the counts, the last line of a part
 finish()
 {
