@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import socket
 import socketserver
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -27,13 +28,17 @@ FIRST, SECOND = 'cmt-20260601T000001.000Z.cmt', 'cmt-20260601T000002.000Z-asked.
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Keeps what it is asked, and answers with status."""
+    """Keeps what it is asked, and answers with status; by TLS with a certificate."""
     daemon_threads = True
 
-    def __init__(self):
+    def __init__(self, address='127.0.0.1', certificate=None):
         self.status, self.seen, self.arguments = 200, [], b''
         self.elsewhere, self.room = None, None
-        super().__init__(('127.0.0.1', 0), Handler)
+        super().__init__((address, 0), Handler)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def tables(self):
@@ -111,14 +116,29 @@ class Ship(unittest.TestCase):
         self.saved, self.state = self.top / 'saved', self.top / 'state'
         self.saved.mkdir()
         (self.top / 'password').write_text(SECRET)
-        self.server = Server()
-        self.addCleanup(self.server.server_close)
-        self.addCleanup(self.server.shutdown)
+        self.server = self.serve()
         self.environment = {
             'CMT_SHIP_URL': f'http://127.0.0.1:{self.server.server_port}/',
             'CMT_SHIP_PASSWORD': str(self.top / 'password'), 'CMT_SHIP_USER': 'node',
             'CMT_SHIP_FINE': '2', 'CMT_SHIP_PATH': TOOLS + ':' + os.environ['PATH'],
         }
+
+    def serve(self, *args):
+        server = Server(*args)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return server
+
+    def certificate(self, name):
+        """Of 127.0.0.1, signed by itself; with its key."""
+        path = self.top / name
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt',
+                        'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=127.0.0.1', '-addext',
+                        'subjectAltName=IP:127.0.0.1', '-keyout', path, '-out', f'{path}.crt'],
+                       check=True, stderr=subprocess.DEVNULL)
+        with open(path, 'a', encoding='ascii') as both:
+            both.write(pathlib.Path(f'{path}.crt').read_text(encoding='ascii'))
+        return path
 
     def save(self, name, data=None):
         (self.saved / name).write_bytes(self.recording if data is None else data)
@@ -178,6 +198,34 @@ class Ship(unittest.TestCase):
         self.assertEqual({seen[1] for seen in self.server.seen}, {given})
         self.assertIn(b'--config', self.server.arguments)
         self.assertNotIn(SECRET.encode(), self.server.arguments)
+
+    def test_tls(self):
+        """A server that cannot show who it is gets no password."""
+        theirs, other = self.certificate('theirs'), self.certificate('other')
+        server = self.serve('127.0.0.1', theirs)
+        url = f'https://127.0.0.1:{server.server_port}'
+        self.save(FIRST)
+        for trusted in ({}, {'CMT_SHIP_CA': f'{other}.crt'}, {'CMT_SHIP_CA': '/nowhere'}):
+            with self.subTest(trusted=trusted):
+                self.assertIn(f'not sent: {FIRST}: {url}: ',
+                              self.ship(1, CMT_SHIP_URL=url, **trusted))
+                self.assertEqual(server.seen, [])
+                self.end_pause()
+        self.assertEqual(self.ship(0, CMT_SHIP_URL=url, CMT_SHIP_CA=f'{theirs}.crt'),
+                         f'cmt-ship: sent: {FIRST}\n')
+        self.assertEqual(server.tables(), ['usage', 'incidents', 'usage'])
+
+    def test_plain(self):
+        """Without TLS a server elsewhere gets nothing, unless that is wanted."""
+        server = self.serve('127.0.0.2')
+        url = f'http://127.0.0.2:{server.server_port}'
+        self.save(FIRST)
+        for plain in ({}, {'CMT_SHIP_PLAIN': 'no'}):
+            self.assertIn('without TLS the password is readable',
+                          self.ship(2, CMT_SHIP_URL=url, **plain))
+            self.assertEqual(server.seen, [])
+        self.ship(0, CMT_SHIP_URL=url, CMT_SHIP_PLAIN='yes')
+        self.assertEqual(server.tables(), ['usage', 'incidents', 'usage'])
 
     def test_pauses_grow(self):
         self.save(FIRST)
@@ -493,7 +541,7 @@ class Ship(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    if not shutil.which('curl'):
-        print('there is no curl')
+    if not shutil.which('curl') or not shutil.which('openssl'):
+        print('there is no curl, or no openssl')
         sys.exit(77)
     unittest.main()
