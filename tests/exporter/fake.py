@@ -43,15 +43,17 @@ def until(what, ask, holds):
 class Exporter:
     """The program, from its first line to its end."""
 
-    def __init__(self, *args, **env):
-        self.dir = tempfile.TemporaryDirectory()
+    def __init__(self, *args, host="127.0.0.1", **env):
+        self.dir, self.host = tempfile.TemporaryDirectory(), host
+        address = f"[{host}]" if ":" in host else host
         self.process = subprocess.Popen(
-            [BIN, "--listen", "127.0.0.1:0", *args], stderr=subprocess.PIPE, text=True,
+            [BIN, "--listen", f"{address}:0", *args], stderr=subprocess.PIPE, text=True,
             env={**os.environ, "CMT_FLEET_DIR": self.dir.name, **env})
         # a test that ends by an exception leaves no exporter that holds its output
         atexit.register(self.process.kill)
         line = self.process.stderr.readline()
-        found = re.search(r"listening on 127\.0\.0\.1:(\d+), seccomp filter (on|off)$", line)
+        found = re.search(rf"listening on {re.escape(address)}:(\d+), seccomp filter (on|off)$",
+                          line)
         if not found:
             sys.exit(f"it does not listen: {line}")
         self.port = int(found[1])
@@ -65,7 +67,7 @@ class Exporter:
             os.unlink(path)
 
     def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=DEADLINE)
+        return socket.create_connection((self.host, self.port), timeout=DEADLINE)
 
     def raw(self, request):
         """All that comes back; "" when the connection was just closed."""

@@ -503,6 +503,29 @@ def test_errors():
     check(run("--version")[1].startswith("cmt-exporter "), "--version")
 
 
+def has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as s:
+            s.bind(("::1", 0))
+        return True
+    except OSError:
+        return False
+
+
+def test_ipv6():
+    """A machine without IPv6 is told so."""
+    if not has_ipv6():
+        status, _, err = run("--listen", "[::1]:0")
+        check(status == 1 and "cannot listen" in err, f"without IPv6: {status} {err}")
+        return
+    for host, others in (("::1", ()), ("::", ("127.0.0.1", "::1"))):
+        e = Exporter(host=host)
+        check_served(e, f"on {host}")
+        for e.host in others:   # the clients' way to it
+            check_served(e, f"on {host}, by {e.host}")
+        e.stop()
+
+
 def test_signals():
     for sig in (signal.SIGINT, signal.SIGHUP):
         Exporter().stop(sig)
@@ -511,6 +534,6 @@ def test_signals():
 for test in (test_values, test_seccomp, test_hardware, test_not_asked, test_histograms, test_domains,
              test_channels, test_culprit, test_all_gone, test_traffic, test_unknown,
              test_ended, test_gone, test_cardinality, test_http, test_bad_requests, test_slow_clients,
-             test_unread_pages, test_storm, test_errors, test_signals):
+             test_unread_pages, test_storm, test_errors, test_ipv6, test_signals):
     test()
 end()
