@@ -441,6 +441,34 @@ wait $pid
 run 0 "$stat" record --keep 1s --save-to "$saves" --socket "$scratch/socket" -t 0.2
 has err "0 saves"
 
+# Names without end: of the minute that is in the rings, --max-memory has room for a part.
+awk 'BEGIN {
+	letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	for (i = 0; i < 500; i++) {
+		name = ""
+		for (j = 0; j < 200; j++)
+			name = name substr(letters, 1 + int(rand() * 62), 1)
+		print "/" name ".service"
+	}
+}' | tr '\n' '\0' >"$scratch/names"
+mkdir "$scratch/short"
+# shellcheck disable=SC2317 # until_true calls it
+saved_much() {
+	short=$("$ctl" save "$scratch/socket" 2>/dev/null) && is_larger "$short" 500000
+}
+CMT_FAKE_NAMES=$scratch/names CMT_FAKE=past "$stat" record --keep 1h --max-memory 1M \
+	--save-to "$scratch/short" --socket "$scratch/socket" 2>"$scratch/err" &
+pid=$!
+until_true saved_much
+kill $pid
+wait $pid || fail "--max-memory: exit status $?"
+has err "--max-memory is too little for --keep: less was kept"
+checks=$((checks + 1))
+is_larger "$short" 1048576 && fail "--max-memory: the file is larger"
+run 0 "$stat" replay -i 1 "$short"
+has out "RECORDING"
+lacks err "missing"
+
 # The recorder reads all before a rule reads.
 CMT_FAKE=past,order,container run 0 "$stat" record --keep 2s --save-to "$saves" -t 0.2 \
 	--on 'occupancy *977 > 1G'
