@@ -549,7 +549,30 @@ checks=$((checks + 1))
 grep -q ": culprit: " "$scratch/err2" || fail "the rule does not say who has the CPU"
 export CMT_FAKE=software,container,unaccounted
 run 1 "$stat" record --keep 5s --save-to "$saves" --on culprit
-has err "neither cache occupancy and memory bandwidth nor the waiting for a CPU is measured here"
+has err "--on culprit: neither cache occupancy and memory bandwidth nor the waiting for a CPU is measured here"
+lacks err "cannot read the device"
+run 1 "$stat" record --keep 5s --save-to "$saves" -C --on 'slower * > 5%'
+has err "--on slower * > 5%: cannot hold with --no-counters where the waiting for a CPU is not accounted: the kernel has"
+lacks err "$escape"
+# ... each rule that never holds, and only those.
+export CMT_FAKE=software,container
+run 1 "$stat" record --keep 5s --save-to "$saves" --on 'occupancy * > 1M' \
+	--on 'bandwidth * > 1M' --on culprit
+has err "--on occupancy * > 1M: cannot hold here: no cache occupancy: made up"
+has err "--on bandwidth * > 1M: cannot hold here: no memory bandwidth: made up"
+lacks err "--on culprit"
+export CMT_FAKE=nombm,container
+run 1 "$stat" record --keep 5s --save-to "$saves" --on 'bandwidth * > 1M'
+has err "cannot hold here: no memory bandwidth: counters are"
+# The sampling interval changes while a recorder runs: it goes on.
+export CMT_FAKE=slow,container
+run 0 "$stat" record --keep 5s --save-to "$saves" -t 0.5 --on culprit --on 'slower * > 5%' \
+	--on 'occupancy * > 1G'
+has err "--on culprit: cannot hold while the sampling interval is 1 s; it needs 1 ms or less: cmtctl interval 1ms"
+has err "--on slower * > 5%: cannot hold while the sampling interval is"
+lacks err "--on occupancy"
+checks=$((checks + 1))
+[ "$(grep -c "on culprit: cannot" "$scratch/err")" = 1 ] || fail "said more than once"
 unset CMT_FAKE
 # Without counters memory that is busy is known by what it can move, and then somebody is named.
 : >"$scratch/err2"

@@ -320,7 +320,8 @@ static int record(struct flight *flight)
 	if (!ret)
 		ret = trigger_open(&flight->trigger, config);
 	if (ret) {
-		error_reader(stderr, RECORD_NAME, ret);
+		if (ret != -ENOTSUP)
+			error_reader(stderr, RECORD_NAME, ret);
 	} else {
 		signals_setup(false);
 		signals_take_save();

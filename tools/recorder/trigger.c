@@ -55,26 +55,100 @@ static bool names_suspects(const struct cmt_info *info, uint32_t counters)
 	       (counters & CMT_F_WAITED && !info->wait_reason[0]);
 }
 
-int trigger_open(struct trigger *trigger, const struct record_config *config)
+/* @reason: "", or of cmt_info, where it fills its room */
+static void say_rule(const struct rule *rule, const char *why, const char *reason)
 {
+	char text[4 * TRIGGER_WHY], raw[CMT_REASON_LEN + 1], escaped[4 * CMT_REASON_LEN + 1];
+
+	snprintf(raw, sizeof(raw), "%.*s", CMT_REASON_LEN, reason);
+	escape_text(text, sizeof(text), rule->text, ESCAPE_ASCII);
+	escape_text(escaped, sizeof(escaped), raw, ESCAPE_ASCII);
+	fprintf(stderr, RECORD_NAME ": --on %s: %s%s%s\n", text, why, *escaped ? ": " : "",
+		escaped);
+}
+
+/* Why the rule never holds here, with the machine's reason; NULL: it can. */
+static const char *never_holds(const struct rule *rule, const struct cmt_info *info,
+			       uint32_t counters, const char **reason)
+{
+	bool waits = counters & CMT_F_WAITED && !info->wait_reason[0];
+
+	*reason = "";
+	if (rule->kind == RULE_CULPRIT && !names_suspects(info, counters))
+		return "neither cache occupancy and memory bandwidth nor the waiting for a CPU is measured here";
+	if (rule->kind == RULE_SLOWER && !waits && !(counters & CMT_F_CYCLES)) {
+		*reason = info->wait_reason;
+		return "cannot hold with --no-counters where the waiting for a CPU is not accounted";
+	}
+	if (rule->kind == RULE_OCCUPANCY && !(info->events & CMT_F_OCCUPANCY)) {
+		*reason = info->reason;
+		return "cannot hold here: no cache occupancy";
+	}
+	if (rule->kind == RULE_BANDWIDTH && !(info->events & CMT_F_MBM_TOTAL)) {
+		*reason = info->mbm_reason[0] ? info->mbm_reason : info->reason;
+		return "cannot hold here: no memory bandwidth";
+	}
+	return NULL;
+}
+
+/* Returns 0, or -ENOTSUP after a message for each rule that never holds. */
+static int check_rules(const struct trigger *trigger, uint32_t counters)
+{
+	const struct cmt_device *dev = trigger->dev ? trigger->dev : trigger->usage_dev;
+	const char *why, *reason;
 	int ret = 0;
 
-	if (has_rule(trigger, BIT(RULE_CULPRIT)) &&
-	    !names_suspects(cmt_device_info(trigger->dev), config->counters)) {
-		fprintf(stderr, RECORD_NAME ": --on culprit: neither cache occupancy and memory bandwidth nor the waiting for a CPU is measured here\n");
-		return -ENOTSUP;
+	for (uint32_t i = 0; i < trigger->nr_rules; i++) {
+		why = never_holds(&trigger->rules[i], cmt_device_info(dev), counters, &reason);
+		if (!why)
+			continue;
+		say_rule(&trigger->rules[i], why, reason);
+		ret = -ENOTSUP;
 	}
+	return ret;
+}
+
+/* The sampling interval is no reason to end: it changes while the recorder runs. */
+static void check_interval(struct trigger *trigger, uint32_t sampling_ns)
+{
+	bool coarse = sampling_ns > WATCH_SLOT_NS;
+	char why[160], now[FORMAT_LEN];
+
+	if (!sampling_ns || coarse == trigger->coarse)
+		return;
+	trigger->coarse = coarse;
+	snprintf(why, sizeof(why),
+		 "cannot hold while the sampling interval is %s; it needs 1 ms or less: cmtctl interval 1ms",
+		 format_duration(now, sampling_ns));
+	for (uint32_t i = 0; coarse && i < trigger->nr_rules; i++)
+		if (BIT(trigger->rules[i].kind) & WATCHED)
+			say_rule(&trigger->rules[i], why, "");
+}
+
+static int open_watch(struct trigger *trigger, const struct record_config *config)
+{
+	uint32_t sampling_ns;
+
+	if (!cmt_device_interval(trigger->dev, &sampling_ns))
+		check_interval(trigger, sampling_ns);
+	trigger->watching = true;
+	return watch_open(&trigger->watch, trigger->dev, config->counters & ~CMT_F_CHANNEL,
+			  config->peak_bytes, WATCH_AGAIN_NS);
+}
+
+int trigger_open(struct trigger *trigger, const struct record_config *config)
+{
+	int ret = check_rules(trigger, config->counters);
+
+	if (ret)
+		return ret;
 	if (has_rule(trigger, BIT(RULE_SLOWER))) {
 		trigger->slowers = calloc(1, sizeof(*trigger->slowers));
 		if (!trigger->slowers)
 			return -ENOMEM;
 	}
-	if (trigger->dev) {
-		ret = watch_open(&trigger->watch, trigger->dev,
-				 config->counters & ~CMT_F_CHANNEL,
-				 config->peak_bytes, WATCH_AGAIN_NS);
-		trigger->watching = true;
-	}
+	if (trigger->dev)
+		ret = open_watch(trigger, config);
 	if (!ret && trigger->usage_dev)
 		ret = open_usage(trigger);
 	return ret;
@@ -189,6 +263,8 @@ static const char *pump_culprit(struct trigger *trigger)
 		slot = ret > 0 ? slot_fires(trigger) : NULL;
 		fired = fired ? fired : slot;
 	} while (goes_on(usage, ret, begin_ns));
+	if (trigger->watch.frame)
+		check_interval(trigger, trigger->watch.frame->sampling_ns);
 	watch_look(&trigger->watch);
 	note_end(trigger, usage, ret);
 	return fired;

@@ -12,6 +12,7 @@ struct trigger {
 	struct cmt_device *dev;	/* NULL: there is no rule */
 	struct watch watch;	/* of the rules culprit and slower */
 	bool watching;
+	bool coarse;	/* the sampling interval is too long for these, which was said */
 	struct slowers *slowers;	/* NULL: there is no rule slower */
 	struct cmt_device *usage_dev;
 	struct cmt_usage *usage;	/* of the others; NULL: there is none */
@@ -31,7 +32,10 @@ struct trigger {
  */
 int trigger_device(struct trigger *trigger, const struct record_config *config);
 
-/* Begin to read.  Returns 0 or -errno. */
+/*
+ * Begin to read.  Returns 0 or -errno; -ENOTSUP: a rule never holds on this machine, which
+ * a message says.
+ */
 int trigger_open(struct trigger *trigger, const struct record_config *config);
 void trigger_close(struct trigger *trigger);
 
