@@ -149,8 +149,12 @@ run 0 env CMT_FAKE=hardware,container,stream "$stat" -p -m -i 1 -n 1
 lacks out "lost cache"
 run 0 env CMT_FAKE=hardware,container,stream "$stat" -j -i 1 -n 1
 lacks out "lost cache"
-run 0 env CMT_FAKE=hardware,container,stream,slow "$stat" -p -i 1 -n 1
+run 0 env CMT_FAKE=hardware,container,stream,slow "$stat" -p -i 1 -n 2
 lacks out "lost cache"
+lacks out " SLOWER "
+has out "no verdicts and no SLOWER: they need a sampling interval of 1 ms or less: cmtctl interval 1ms"
+run 0 env CMT_FAKE=hardware,container,stream,slow "$stat" -p -m -i 1 -n 2
+lacks out "no verdicts"
 
 # Who waits for a CPU, and who has it: also where nothing is read.
 run 0 env CMT_FAKE=hardware,container,waits "$stat" --why -n 2

@@ -70,6 +70,13 @@ static const struct report *shown(const struct session *session)
 	return session->shown ? &session->report : NULL;
 }
 
+/* Groups of resctrl have none, and say so. */
+static bool wants_verdicts(const struct session *session)
+{
+	return session->config->marks && !session->config->light &&
+	       !origin_is_resctrl(session->report.info);
+}
+
 static void mark(struct session *session)
 {
 	session->report.marks = session->marks;
@@ -79,6 +86,8 @@ static void mark(struct session *session)
 		watch_ongoing(&session->watch, &session->report.ongoing);
 		marks_explain(&session->report.marks, &session->report.ongoing);
 	}
+	session->report.too_coarse = wants_verdicts(session) &&
+				     session->report.frame.interval_ns > WATCH_SLOT_NS;
 	slowers_set(&session->slowers, &session->report.frame);
 	session->report.follow = session->watch.follow;
 	source_limits(&session->source, &session->report);

@@ -46,6 +46,7 @@ struct report {
 	/* why not all memory channels are read; "": all, or not requested */
 	char channels_reason[sizeof(((struct cmt_uncore *)NULL)->channels_reason)];
 	struct marks marks;	/* verdicts of the last minute */
+	bool too_coarse;	/* wanted, and the sampling interval is too long for them */
 	struct ongoing ongoing;	/* that go on */
 	struct caches caches;	/* on the full screen: what is held of them, */
 	const struct shares *shares;	/* and the bars of that; or NULL */

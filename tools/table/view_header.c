@@ -166,6 +166,14 @@ static void put_sampling(struct screen *screen, const struct report *report)
 		   sampled(how, report), cost);
 }
 
+static void put_too_coarse(struct screen *screen, const struct report *report)
+{
+	if (report->too_coarse)
+		screen_wrapped(screen, ATTRIBUTE_NONE,
+			       "no verdicts and no SLOWER: they need a sampling interval of 1 ms or less%s",
+			       report->replay ? "" : ": cmtctl interval 1ms");
+}
+
 const char *view_wait_reason(const struct report *report)
 {
 	if (!(report->uncounted & CMT_F_WAITED))
@@ -318,6 +326,7 @@ void view_header(struct screen *screen, const struct report *report, bool brief)
 	put_incidents(screen, report);
 	put_scope(screen, report);
 	put_sampling(screen, report);
+	put_too_coarse(screen, report);
 	if (origin_is_resctrl(report->info)) {
 		screen_wrapped(screen, ATTRIBUTE_NONE,
 			       "resctrl does not show: " ORIGIN_NOT_SHOWN);
