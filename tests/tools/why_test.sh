@@ -193,9 +193,13 @@ has out 'Not judged: waiting for a CPU: the kernel has \x1b[31mno CONFIG_SCHED_I
 has out "lost cache to"
 lacks out "waits for a CPU, "
 run 0 env CMT_FAKE=nombm,waits "$stat" --why -n 1
-has out 'No verdicts about cache and memory, since occupancy and bandwidth are unavailable: counters are \x1b[31massigned'
+has out 'No verdicts about cache and memory, since bandwidth is unavailable: counters are \x1b[31massigned'
+lacks out "counters alone"
 
-# Counters alone are enough.
+# Counters alone are enough, where they count.
+run 0 env CMT_FAKE=container,software "$stat" --why -n 2
+has out "Slowdown by cache and memory is not known: it needs counters"
+lacks out "counters alone"
 run 0 env CMT_FAKE=container,stream,perf,software,unaccounted "$stat" --why -n 1
 has out "estimated from counters alone"
 has out "Not judged: waiting for a CPU"
@@ -203,7 +207,7 @@ has out "cgroup:1152921504606846977 is "
 
 # Where it cannot work it says so, and why.
 run 1 env CMT_FAKE=software,unaccounted "$stat" --why --no-counters
-has err 'which are unavailable: made up \x1b[31m'
+has err 'of which occupancy and bandwidth are unavailable: made up \x1b[31m'
 has err 'which are not counted: --no-counters'
 has err 'what tasks wait for a CPU, which is not accounted: the kernel has \x1b[31mno CONFIG_SCHED_INFO'
 run 1 env CMT_FAKE=slow "$stat" --why

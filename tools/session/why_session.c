@@ -147,6 +147,8 @@ static int explain(struct why *why)
 		state->cache_reason[0] = '\0';
 	else if (!state->cache_reason[0])
 		strcpy(state->cache_reason, "the module does not say why");
+	state->cache_lacks = watch_lacks_what(info);
+	state->no_occupancy = !(info->events & CMT_F_OCCUPANCY);
 	explain_counters(why);
 	explain_waits(why, info);
 	if (!state->cache_reason[0] || !state->wait_reason[0] || !state->counters_reason[0])
@@ -154,8 +156,8 @@ static int explain(struct why *why)
 	escape_text(cache, sizeof(cache), state->cache_reason, ESCAPE_ASCII);
 	escape_text(waits, sizeof(waits), state->wait_reason, ESCAPE_ASCII);
 	escape_text(counters, sizeof(counters), state->counters_reason, ESCAPE_ASCII);
-	fprintf(stderr, "cmtstat: --why needs one of three: cache occupancy and memory bandwidth, which are unavailable: %s; the processor's counters, which are not counted: %s; what tasks wait for a CPU, which is not accounted: %s\n",
-		cache, counters, waits);
+	fprintf(stderr, "cmtstat: --why needs one of three: cache occupancy and memory bandwidth, of which %s unavailable: %s; the processor's counters, which are not counted: %s; what tasks wait for a CPU, which is not accounted: %s\n",
+		state->cache_lacks, cache, counters, waits);
 	return -ENOTSUP;
 }
 

@@ -27,6 +27,13 @@ const char *watch_lacks(const struct cmt_info *info,
 	return reason;
 }
 
+const char *watch_lacks_what(const struct cmt_info *info)
+{
+	if (info->events & CMT_F_OCCUPANCY)
+		return "bandwidth is";
+	return info->events & CMT_F_MBM_TOTAL ? "occupancy is" : "occupancy and bandwidth are";
+}
+
 bool watch_wanted(const struct config *config, const struct cmt_info *info,
 		  uint32_t counters, uint32_t sampling_ns)
 {

@@ -33,6 +33,9 @@ struct watch {
 /* Why it says nothing of cache and memory: NULL, or a reason's raw bytes. */
 const char *watch_lacks(const struct cmt_info *info, char reason[CMT_REASON_LEN + 1]);
 
+/* With a reason: "bandwidth is", "occupancy is" or "occupancy and bandwidth are". */
+const char *watch_lacks_what(const struct cmt_info *info);
+
 struct config;
 
 /*

@@ -38,10 +38,8 @@ int why_view_begin(FILE *out, const struct why_state *state)
 			"Verdicts about cache and memory name changes only; what is so from before is in the estimates.\n",
 			CMT_CULPRIT_LEARN);
 	else
-		put_reason(out, "No verdicts about cache and memory, since occupancy and bandwidth are unavailable",
-			   state->cache_reason);
-	if (state->cache_reason[0] && !state->counters_reason[0])
-		fputs("How much slower containers are is estimated from counters alone.\n", out);
+		fprintf(out, "No verdicts about cache and memory, since %s unavailable: %s\n",
+			state->cache_lacks, reason_text(reason, state->cache_reason));
 	if (state->counters_reason[0] && !state->cache_reason[0])
 		fprintf(out, "No counters (%s): verdicts name who took cache, not whether the victim is slower.\n",
 			reason_text(reason, state->counters_reason));

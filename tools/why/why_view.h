@@ -29,6 +29,8 @@ struct why_state {
 	char counters_reason[CMT_REASON_LEN];	/* why there are none; "": there are */
 	/* why nothing is said of cache and memory, and of waiting; "": something is */
 	char cache_reason[CMT_REASON_LEN + 1];
+	const char *cache_lacks;	/* with a cache_reason: "bandwidth is", what lacks */
+	bool no_occupancy;	/* slowdowns are estimated from counters alone */
 	char wait_reason[CMT_REASON_LEN];
 	const struct remedy_machine *machine;	/* NULL: it is another one, or of another time */
 	struct idle_domains *idle;			/* of that machine */

@@ -81,6 +81,8 @@ int why_view_slower(FILE *out, const struct why_state *state, const struct slowe
 {
 	if (state->json)
 		return why_json_slower(out, list, n, little);
+	if (state->no_occupancy && counts->counted)
+		fputs("How much slower containers are is estimated from counters alone.\n", out);
 	if (!any && counts->referenced)
 		fputs("No container is slower by 1 % or more because of its neighbours.\n", out);
 	for (uint32_t i = 0; i < n; i++)
