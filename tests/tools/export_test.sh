@@ -79,14 +79,64 @@ run 0 "$stat" export --perfetto -t 1s -o "$scratch/trace" "$scratch/long.cmt"
 lacks err "in place of"
 
 # Who has read enough goes away; a program that has not read all lacks rows.
-for format in csv:0 ndjson:0 clickhouse:1 perfetto:1; do
+# closes STATUS ARGUMENT...: into a pipe of which one byte is read
+closes() {
 	checks=$((checks + 1))
-	{ "$stat" export "--${format%:*}" -g 0.001 "$scratch/a.cmt"; echo $? >"$scratch/status"; } \
-		2>"$scratch/err" | head -c 1 >"$scratch/out"
-	[ "$(cat "$scratch/status")" = "${format#*:}" ] ||
-		fail "$format: a pipe that closes: $(cat "$scratch/status" "$scratch/err")"
+	expected=$1
+	shift
+	{ "$stat" "$@"; echo $? >"$scratch/status"; } 2>"$scratch/err" | head -c 1 >"$scratch/out"
+	[ "$(cat "$scratch/status")" = "$expected" ] ||
+		fail "$*: a pipe that closes: $(cat "$scratch/status" "$scratch/err")"
+}
+closes 0 report -o - "$scratch/a.cmt"
+for format in csv:0 ndjson:0 clickhouse:1 perfetto:1; do
+	closes "${format#*:}" export "--${format%:*}" -g 0.001 "$scratch/a.cmt"
 done
 has err "not all is written: Broken pipe"
+
+# A signal ends what shows; what makes one result fails, and says that it is incomplete.
+cat >"$scratch/stopped" <<'EOF'
+import os, signal, sys
+
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+os.kill(os.getpid(), signal.SIGTERM)
+os.execv(sys.argv[1], sys.argv[1:])
+EOF
+run 0 python3 "$scratch/stopped" "$stat" replay --plain --speed 1 "$scratch/a.cmt"
+lacks err "signal"
+run 1 python3 "$scratch/stopped" "$stat" export --csv "$scratch/a.cmt"
+has err "cmtstat export: ended by a signal; the output is incomplete"
+lacks err "Interrupted"
+run 1 python3 "$scratch/stopped" "$stat" export --csv -o "$scratch/stopped.csv" "$scratch/a.cmt"
+has err "cmtstat export: ended by a signal; $scratch/stopped.csv is incomplete"
+run 1 python3 "$scratch/stopped" "$stat" diff "$scratch/a.cmt" "$scratch/b.cmt"
+has err "cmtstat diff: ended by a signal; the output is incomplete"
+echo before >"$scratch/stopped.html"
+run 1 python3 "$scratch/stopped" "$stat" report -o "$scratch/stopped.html" "$scratch/a.cmt"
+has err "cmtstat report: ended by a signal; $scratch/stopped.html is not written"
+checks=$((checks + 1))
+[ "$(cat "$scratch"/stopped.html*)" = before ] || fail "a page is written, or a part left"
+# ... also while nobody reads the page.
+mkfifo "$scratch/unread"
+checks=$((checks + 1))
+timeout 100 "$stat" report -o - "$scratch/a.cmt" >"$scratch/unread" 2>"$scratch/err" &
+pid=$!
+python3 - "$scratch/unread" "$pid" <<'EOF'
+import os, signal, sys, time
+
+with open(sys.argv[1], "rb", buffering=0) as pipe:
+    pipe.read(1)
+    # timeout passes it on
+    os.kill(int(sys.argv[2]), signal.SIGTERM)
+    while os.path.exists(f"/proc/{sys.argv[2]}/fd/1"):
+        time.sleep(0.02)
+EOF
+wait "$pid"
+has err "cmtstat report: ended by a signal; the output is incomplete"
+
+# The directory of a page is not the recording.
+run 1 "$stat" report -o "$scratch/none/page.html" "$scratch/a.cmt"
+has err "cmtstat report: $scratch/none/page.html: No such file or directory"
 run 1 "$stat" export --csv -o /dev/full "$scratch/a.cmt"
 has err "No space left on device"
 

@@ -13,6 +13,14 @@ void error_plain(FILE *out, const char *program, const char *what, int err)
 	fprintf(out, "%s: %s: %s\n", program, what, strerror(-err));
 }
 
+void error_ended(FILE *out, const char *program, const char *path, const char *state)
+{
+	char shown[4 * PATH_MAX];
+
+	escape_text(shown, sizeof(shown), path ? path : "the output", ESCAPE_ASCII);
+	fprintf(out, "%s: ended by a signal; %s %s\n", program, shown, state);
+}
+
 static const struct reason *find_reason(const struct reason *reasons, int err)
 {
 	while (reasons && reasons->err && reasons->err != err)

@@ -20,6 +20,12 @@ void error_reader(FILE *out, const char *program, int err);
 /* "program: what: reason" for any other -errno; @what is escaped, see escape_text(). */
 void error_plain(FILE *out, const char *program, const char *what, int err);
 
+/*
+ * "program: ended by a signal; PATH STATE", where there is one result.  @path: NULL for
+ * standard output; @state: "is incomplete".
+ */
+void error_ended(FILE *out, const char *program, const char *path, const char *state);
+
 /* The meaning of an -errno in one place, where the library has none */
 struct reason {
 	int err;		/* 0 ends a table */

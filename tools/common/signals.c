@@ -103,6 +103,12 @@ int signals_poll(struct pollfd *fds, nfds_t nr_fds, uint64_t timeout_ns)
 	return ret < 0 ? -errno : ret;
 }
 
+bool signals_stopped(void)
+{
+	signals_poll(NULL, 0, 0);
+	return signal_stop;
+}
+
 void signals_suspend(void)
 {
 	signal_suspend = 0;

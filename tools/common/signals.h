@@ -30,6 +30,9 @@ void signals_take_save(void);
  */
 int signals_poll(struct pollfd *fds, nfds_t nr_fds, uint64_t timeout_ns);
 
+/* For work that does not wait: has one come that ends the program? */
+bool signals_stopped(void);
+
 /* Stop as Ctrl-Z asked; returns on SIGCONT. */
 void signals_suspend(void);
 

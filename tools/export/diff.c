@@ -88,7 +88,9 @@ static int run(const struct diff_config *config)
 	ret = open_both(&diff);
 	if (!ret) {
 		ret = compare(&diff);
-		if (ret && ret != -EPIPE)
+		if (ret == -EINTR)
+			error_ended(stderr, PROGRAM, NULL, "is incomplete");
+		else if (ret && ret != -EPIPE)
 			error_plain(stderr, PROGRAM, "stopped", ret);
 	}
 	span_close(&diff.spans[0]);

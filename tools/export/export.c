@@ -200,7 +200,10 @@ static int say(const struct export_config *config, const char *what, int err)
 	/* the reader of the output has gone */
 	if (!err || (err == -EPIPE && !config->span.excerpt.output && is_text(config)))
 		return EXIT_SUCCESS;
-	error_plain(stderr, PROGRAM, what, err);
+	if (err == -EINTR)
+		error_ended(stderr, PROGRAM, config->span.excerpt.output, "is incomplete");
+	else
+		error_plain(stderr, PROGRAM, what, err);
 	return EXIT_RUNTIME;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/signals.h"
 #include "watch/why_slower.h"
 
 #define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
@@ -97,7 +98,7 @@ static int take_all(struct taking *taking)
 	int ret = 1;
 
 	for (uint32_t i = 0; ret > 0; i++) {
-		if (i % STEP == 0 && span_is_stopped())
+		if (i % STEP == 0 && signals_stopped())
 			return -EINTR;
 		ret = next_slot(taking);
 		if (ret > 0 && i % STEP == 0)

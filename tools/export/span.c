@@ -148,19 +148,12 @@ void span_show_progress(struct span *span, uint64_t at_ns)
 		      span->end_ns - span->first_ns);
 }
 
-/* Signals come only while waiting. */
-bool span_is_stopped(void)
-{
-	signals_poll(NULL, 0, 0);
-	return signal_stop;
-}
-
 int span_next(struct span *span, const struct cmt_usage_frame **frame)
 {
 	int ret;
 
 	do {
-		if (span_is_stopped())
+		if (signals_stopped())
 			return -EINTR;
 		ret = cmt_usage_next(span->usage, frame);
 		if (ret < 0 || (!ret && cmt_usage_timeout(span->usage)))

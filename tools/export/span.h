@@ -63,8 +63,7 @@ int span_next(struct span *span, const struct cmt_usage_frame **frame);
 /* The recording as what a watch reads: valid until span_close(), with one position. */
 struct replay span_replay(const struct span *span);
 
-/* For what reads the recording without span_next(): has a signal come, and how far it is */
-bool span_is_stopped(void);
+/* For what reads the recording without span_next(): how far it is */
 void span_show_progress(struct span *span, uint64_t at_ns);
 
 /* As replay_rounded_bits(). */

@@ -10,6 +10,7 @@
 
 #include "common/errors.h"
 #include "common/format.h"
+#include "common/signals.h"
 #include "config/subcommand.h"
 #include "output.h"
 #include "report.h"
@@ -42,6 +43,21 @@ static int find_times(const struct report_config *config, const struct replay *r
 			    &opts->to_ns) ? EXIT_RUNTIME : 0;
 }
 
+/* The reader of a page on standard output has gone: that is no failure. */
+static int say_unwritten(const struct report_config *config, int err)
+{
+	bool is_file = strcmp(config->excerpt.output, "-");
+
+	if (!err || (err == -EPIPE && !is_file))
+		return 0;
+	if (err == -EINTR)
+		error_ended(stderr, REPORT_NAME, is_file ? config->excerpt.output : NULL,
+			    is_file ? "is not written" : "is incomplete");
+	else
+		say(config->excerpt.output, strerror(-err));
+	return EXIT_RUNTIME;
+}
+
 static int write_page(const struct report_config *config, struct report *report)
 {
 	struct output output;
@@ -49,9 +65,7 @@ static int write_page(const struct report_config *config, struct report *report)
 
 	if (!ret)
 		ret = output_close(&output, report_write(report, output.file, config->size));
-	if (ret)
-		say(config->excerpt.output, strerror(-ret));
-	return ret ? EXIT_RUNTIME : 0;
+	return say_unwritten(config, ret);
 }
 
 /* That of the page: a temporary directory may be in memory. */
@@ -64,6 +78,7 @@ static void find_directory(char directory[PATH_MAX], const char *output)
 		snprintf(directory, PATH_MAX, "%.*s/", (int)(slash - output), output);
 }
 
+/* NULL: it is not about the recording, but about the directory of the page. */
 static const char *why(int err)
 {
 	switch (err) {
@@ -71,8 +86,12 @@ static const char *why(int err)
 		return "its times are more than a week apart: see --from and --to";
 	case -ENODATA:
 		return "nothing was read in that time";
-	default:
+	case -EBADMSG:
+	case -EIO:
+	case -ENOMEM:
 		return strerror(-err);
+	default:
+		return NULL;
 	}
 }
 
@@ -88,8 +107,10 @@ static int make_page(const struct report_config *config, struct replay *replay,
 	find_directory(directory, config->excerpt.output);
 	opts->directory = directory;
 	ret = report_open(report, replay, opts);
-	if (ret)
+	if (ret && why(ret))
 		say(replay->path, why(ret));
+	else if (ret)
+		say_unwritten(config, ret);
 	ret = ret ? EXIT_RUNTIME : write_page(config, report);
 	report_close(report);
 	free(report);
@@ -121,7 +142,7 @@ static int check(const struct report_config *config, int argc, char **argv)
 int report_main(int argc, char **argv)
 {
 	struct report_config config = { .size = REPORT_SIZE };
-	struct report_opts opts = { .progress = true };
+	struct report_opts opts = { .progress = true, .is_stopped = signals_stopped };
 	struct replay replay;
 	int status, ret;
 
@@ -130,6 +151,7 @@ int report_main(int argc, char **argv)
 	status = check(&config, argc, argv);
 	if (status)
 		return status;
+	signals_setup(false);
 	ret = replay_open(&replay, argv[optind]);
 	opts.file = basename(argv[optind]);
 	status = ret ? say_unread(&replay, ret) : find_times(&config, &replay, &opts);

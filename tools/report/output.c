@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/signals.h"
+
 /* A part that was left behind by a kill makes room. */
 static int open_part(struct output *output)
 {
@@ -20,6 +22,28 @@ static int open_part(struct output *output)
 	unlink(output->part);
 	fd = open(output->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	return fd < 0 ? -errno : fd;
+}
+
+static ssize_t write_some(void *cookie, const char *bytes, size_t n)
+{
+	const struct output *output = cookie;
+	int ret = signals_write(output->fd, bytes, n);
+
+	errno = -ret;
+	return ret ? 0 : (ssize_t)n;
+}
+
+static int close_fd(void *cookie)
+{
+	return close(((struct output *)cookie)->fd);
+}
+
+/* A signal ends a write to a pipe that is not read. */
+static FILE *stream_of(struct output *output)
+{
+	const cookie_io_functions_t functions = { .write = write_some, .close = close_fd };
+
+	return fopencookie(output, "w", functions);
 }
 
 int output_open(struct output *output, const char *path)
@@ -36,7 +60,8 @@ int output_open(struct output *output, const char *path)
 		fd = open_part(output);
 	if (fd == -1)
 		fd = -errno;
-	output->file = fd < 0 ? NULL : fdopen(fd, "w");
+	output->fd = fd;
+	output->file = fd < 0 ? NULL : stream_of(output);
 	if (output->file)
 		return 0;
 	if (fd >= 0)

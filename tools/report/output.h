@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 struct output {
+	int fd;
 	FILE *file;
 	const char *path;
 	char *part;		/* the name before the final rename; NULL: written in place */

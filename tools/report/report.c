@@ -69,6 +69,12 @@ static int take_frame(struct report *report)
 	return ret ? ret : why_take_ended(&report->watch, take_incident, report);
 }
 
+/* Returns 0 or -EINTR. */
+static int check_stop(const struct report *report)
+{
+	return report->opts->is_stopped && report->opts->is_stopped() ? -EINTR : 0;
+}
+
 static int take_frames(struct report *report)
 {
 	struct progress progress;
@@ -80,6 +86,8 @@ static int take_frames(struct report *report)
 		if (ret <= 0 || report->watch.frame->start_ns >= report->opts->to_ns)
 			break;
 		ret = take_frame(report);
+		if (!ret && i % FRAMES == 0)
+			ret = check_stop(report);
 		if (ret)
 			break;
 		if (i % FRAMES == 0)
@@ -132,6 +140,7 @@ static int take_processes(struct report *report, struct cmt_usage *usage)
 		if (frame->end_ns <= report->opts->from_ns)
 			continue;
 		ret = processes_add(&report->processes, frame);
+		ret = ret ? ret : check_stop(report);
 		if (ret)
 			break;
 		progress_show(&progress, frame->end_ns - report->opts->from_ns,

@@ -12,6 +12,7 @@ struct report_opts {
 	const char *file;	/* the name of the recording, in the page */
 	uint64_t from_ns, to_ns;	/* CLOCK_MONOTONIC of the recording; to_ns: exclusive */
 	bool from_memory;	/* it is in no file that anybody else has */
+	bool (*is_stopped)(void);	/* asked now and then: report_open() ends; or NULL */
 	bool is_short;		/* memory was too little for all that the recording was to have */
 };
 
@@ -30,7 +31,7 @@ struct report {
 /*
  * Read the recording of @replay, which is open.  @opts and @replay must outlive @report.
  * Returns 0, -ENODATA: nothing was read in that time, -ERANGE: its times are more than a
- * week apart, or another -errno; report_close() in any case.
+ * week apart, -EINTR: opts->is_stopped(), or another -errno; report_close() in any case.
  */
 int report_open(struct report *report, struct replay *replay, const struct report_opts *opts);
 void report_close(struct report *report);
