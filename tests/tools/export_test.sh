@@ -42,6 +42,12 @@ awk 'NR == FNR { whole[$0]; next } !($0 in whole)' "$scratch/fine" "$scratch/out
 [ ! -s "$scratch/other" ] || fail "a part has other rows"
 run 1 "$stat" export --ndjson -f 5s "$scratch/a.cmt"
 has err "the recording has 4"
+has err " s, from 2026-06-01T00:00:00.00"
+# ... and what there is where a part is not
+run 1 "$stat" replay --from 12:30 "$scratch/a.cmt"
+has err "the recording has ended by then: it has 4.0"
+has err " s, from 2026-06-01T00:00:00.00"
+has err "Z to 2026-06-01T00:00:04.0"
 
 # The first interval begins at --from, and is complete.
 "$made" recording containers=10 ms=5000 waits=250000 >"$scratch/intact.cmt" || exit 1
@@ -147,13 +153,28 @@ run 1 "$stat" export --csv "$0"
 has err "no recording"
 : >"$scratch/empty"
 run 1 "$stat" export --csv "$scratch/empty"
-has err "the file is empty"
+has err "$scratch/empty: is empty"
+# ... of one file in all programs' words,
+head -c 100 "$scratch/a.cmt" >"$scratch/begun.cmt"
+words="$scratch/begun.cmt: no intact part describes the machine"
+run 1 "$stat" replay "$scratch/begun.cmt"
+has err "cmtstat replay: $words"
+run 1 "$stat" report -o "$scratch/page.html" "$scratch/begun.cmt"
+has err "cmtstat report: $words"
+run 1 "$stat" export --csv "$scratch/begun.cmt"
+has err "cmtstat export: $words"
+run 1 "$stat" diff "$scratch/a.cmt" "$scratch/begun.cmt"
+has err "cmtstat diff: $words"
 mkfifo "$scratch/fifo"
 run 1 "$stat" export --csv "$scratch/fifo"
 has err "no regular file"
 head -c 200000 "$scratch/a.cmt" >"$scratch/cut.cmt"
 run 0 "$stat" export --ndjson "$scratch/cut.cmt"
 has err "the recording has no end"
+# ... with its name,
+run 0 "$stat" diff "$scratch/a.cmt" "$scratch/cut.cmt"
+has err "cmtstat diff: $scratch/cut.cmt: the recording has no end"
+lacks err "a.cmt: the recording has no end"
 cp "$scratch/a.cmt" "$scratch/bad.cmt"
 printf 'damaged' | dd of="$scratch/bad.cmt" bs=1 seek=200000 conv=notrunc 2>/dev/null
 for format in ndjson perfetto; do
@@ -209,7 +230,7 @@ sentence="cycles, instructions and LLC counts are rounded to 9 significant bits"
 run 0 "$stat" export --csv "$scratch/exact.cmt"
 lacks err "significant bits"
 run 0 "$stat" export --csv "$scratch/rounded.cmt"
-has err "cmtstat export: $sentence (cmtstat record --exact keeps all)"
+has err "cmtstat export: $scratch/rounded.cmt: $sentence (cmtstat record --exact keeps all)"
 run 0 "$stat" diff "$scratch/exact.cmt" "$scratch/rounded.cmt"
 has out " s, counts of 9 significant bits"
 checks=$((checks + 2))

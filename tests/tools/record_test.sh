@@ -716,9 +716,9 @@ EOF
 run 1 "$stat" replay "$scratch/future"
 has err "has version 2 of the format, and this cmtstat reads up to 1: install a newer one"
 run 1 "$stat" export --csv "$scratch/future"
-has err "a later version of cmtstat made it"
+has err "future: has version 2 of the format"
 run 1 "$stat" diff "$scratch/future" "$file"
-has err "a later version of cmtstat made it"
+has err "future: has version 2 of the format"
 run 1 "$stat" report "$scratch/future" -o "$scratch/page.html"
 has err "has version 2 of the format"
 checks=$((checks + 1))

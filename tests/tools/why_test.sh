@@ -219,6 +219,15 @@ run 1 env CMT_FAKE=timens "$stat" --why
 
 # Wrong usage.
 run 2 "$stat" --why a b
+has err "b: --why takes one container"
+run 2 "$stat" --why web -n 1
+has err "-n: options come before CONTAINER"
+run 2 "$stat" web
+has err "web: takes no operands; a command follows --, and one container is shown by --why web or --filter web"
+for options in --json --why; do
+	run 2 "$stat" $options replay file
+	has err "replay: the sub-command comes first: cmtstat replay"
+done
 run 2 "$stat" --why --filter a b
 run 2 "$stat" --why --by process
 has err "--why: only --by container"

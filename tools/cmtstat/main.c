@@ -55,17 +55,35 @@ static const char *not_light(const struct config *config)
 	return NULL;
 }
 
+static int misplaced_operand(const char *operand)
+{
+	if (is_subcommand(operand))
+		return options_usage(&cmtstat_program, stderr,
+				     "%s: the sub-command comes first: cmtstat %s [OPTION...]",
+				     operand, operand);
+	return options_usage(&cmtstat_program, stderr,
+			     "%s: takes no operands; a command follows --, and one container is shown by --why %s or --filter %s",
+			     operand, operand, operand);
+}
+
+static int misplaced_after_why(const char *operand)
+{
+	return options_usage(&cmtstat_program, stderr, *operand == '-' ?
+			     "%s: options come before CONTAINER" :
+			     "%s: --why takes one container", operand);
+}
+
 /* The operand of --why is a pattern, as that of --filter. */
 static int run_why(struct config *config, int argc, char **argv)
 {
 	const char *why = why_misplaced(config);
 
+	if (optind + 1 < argc && is_subcommand(argv[optind]))
+		return misplaced_operand(argv[optind]);
 	if (optind < argc && !config->filter && *argv[optind])
 		config->filter = argv[optind++];
 	if (optind < argc)
-		return options_usage(&cmtstat_program, stderr,
-				     "%s: --why takes one container",
-				     argv[optind]);
+		return misplaced_after_why(argv[optind]);
 	if (why)
 		return options_usage(&cmtstat_program, stderr, "%s", why);
 	return session_device(config);
@@ -81,9 +99,7 @@ static int run_parsed(struct config *config, int argc, char **argv)
 	if (config->why && !dashes)
 		return run_why(config, argc, argv);
 	if (optind < argc)
-		return options_usage(&cmtstat_program, stderr,
-				     "%s: takes no operands; a command follows --",
-				     argv[optind]);
+		return misplaced_operand(argv[optind]);
 	if (dashes)
 		return options_usage(&cmtstat_program, stderr,
 				     "--: no command follows");

@@ -43,14 +43,16 @@ static void say_losses(struct replay *replay)
 /* Convert times of the command line to times of the recording. */
 static int place(const struct config *config, struct replay *replay)
 {
+	char all[EXCERPT_ALL_LEN];
+
 	if (excerpt_moment(replay, &config->from, REPLAY_NAME, "--from", &replay->from_ns) ||
 	    excerpt_moment(replay, &config->to, REPLAY_NAME, "--to", &replay->to_ns))
 		return EXIT_RUNTIME;
 	if (replay->from_ns < replay->about.start_ns)
 		replay->from_ns = replay->about.start_ns;
 	if (replay->from_ns > replay->about.end_ns) {
-		fprintf(stderr, REPLAY_NAME ": --from: the recording has ended by then: it has %.3f s\n",
-			(double)(replay->about.end_ns - replay->about.start_ns) / 1e9);
+		fprintf(stderr, REPLAY_NAME ": --from: the recording has ended by then: it has %s\n",
+			excerpt_all(all, replay));
 		return EXIT_RUNTIME;
 	}
 	if (replay->to_ns > replay->from_ns)

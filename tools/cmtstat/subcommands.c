@@ -12,15 +12,28 @@ static const struct {
 #undef SUBCOMMAND_MAIN
 };
 
+#define NR_SUBCOMMANDS (sizeof(subcommands) / sizeof(subcommands[0]))
+
+static size_t find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < NR_SUBCOMMANDS && strcmp(name, subcommands[i].name))
+		i++;
+	return i;
+}
+
+bool is_subcommand(const char *name)
+{
+	return find(name) < NR_SUBCOMMANDS;
+}
+
 bool subcommand_run(int argc, char **argv, int *status)
 {
-	size_t i;
+	size_t i = argc > 1 ? find(argv[1]) : NR_SUBCOMMANDS;
 
-	for (i = 0; argc > 1 && i < sizeof(subcommands) / sizeof(subcommands[0]); i++) {
-		if (strcmp(argv[1], subcommands[i].name))
-			continue;
-		*status = subcommands[i].main(argc - 1, argv + 1);
-		return true;
-	}
-	return false;
+	if (i == NR_SUBCOMMANDS)
+		return false;
+	*status = subcommands[i].main(argc - 1, argv + 1);
+	return true;
 }

@@ -26,4 +26,6 @@
 /* Is argv[1] a sub-command? Then *@status is its exit status. */
 bool subcommand_run(int argc, char **argv, int *status);
 
+bool is_subcommand(const char *name);
+
 #endif

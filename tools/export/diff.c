@@ -68,36 +68,46 @@ static int open_both(struct diff *diff)
 	return ret;
 }
 
+/* Returns the exit status. */
+static int say(int err)
+{
+	if (!err || err == -EPIPE)
+		return EXIT_SUCCESS;
+	if (err == -EINTR)
+		error_ended(stderr, PROGRAM, NULL, "is incomplete");
+	else
+		error_plain(stderr, PROGRAM, "stopped", err);
+	return EXIT_RUNTIME;
+}
+
 static int compare(struct diff *diff)
 {
-	int ret = 0;
+	for (unsigned int side = 0; side < 2; side++) {
+		int ret = diff_add(diff, side);
 
-	for (unsigned int side = 0; !ret && side < 2; side++) {
-		ret = diff_add(diff, side);
 		span_report(&diff->spans[side]);
+		if (ret == -EINTR)
+			return say(ret);
+		if (ret) {
+			span_complain(&diff->spans[side], ret);
+			return EXIT_RUNTIME;
+		}
 	}
-	return ret ? ret : show(diff);
+	return say(show(diff));
 }
 
 static int run(const struct diff_config *config)
 {
 	struct diff diff = { .config = config };
-	int ret;
+	int status;
 
 	keys_init(&diff.rows, sizeof(struct diff_row));
-	ret = open_both(&diff);
-	if (!ret) {
-		ret = compare(&diff);
-		if (ret == -EINTR)
-			error_ended(stderr, PROGRAM, NULL, "is incomplete");
-		else if (ret && ret != -EPIPE)
-			error_plain(stderr, PROGRAM, "stopped", ret);
-	}
+	status = open_both(&diff) ? EXIT_RUNTIME : compare(&diff);
 	span_close(&diff.spans[0]);
 	span_close(&diff.spans[1]);
 	keys_free(&diff.rows);
 	free(diff.sorted);
-	return ret && ret != -EPIPE ? EXIT_RUNTIME : EXIT_SUCCESS;
+	return status;
 }
 
 int diff_main(int argc, char **argv)

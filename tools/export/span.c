@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,30 +14,23 @@
 #define SECOND_NS	1000000000ULL
 #define STEP_NS		(SECOND_NS / 1000)	/* less is drift of the clock, and no step */
 
-static const struct reason reasons[] = {
-	{ ENODATA, "the file is empty", NULL },
-	{ EBADMSG, "no recording, or nothing of it is intact", NULL },
-	{ EPROTONOSUPPORT, "a later version of cmtstat made it", NULL },
-	{ ESPIPE, "no regular file", "Save the data of the pipe in a file first" },
-	{ 0, NULL, NULL },
-};
-
-static int complain(const struct span_opts *opts, int err)
+static int complain(const struct span_opts *opts, struct cmt_recording *recording, int err)
 {
-	char name[256];
-	const struct reason *reason = reasons;
+	const struct replay replay = { .path = opts->path, .recording = recording };
+	char name[4 * PATH_MAX], buf[128];
+	const char *why = replay_why(&replay, err, buf);
 
 	escape_text(name, sizeof(name), opts->path, ESCAPE_ASCII);
-	while (reason->err && reason->err != -err)
-		reason++;
-	if (!reason->err) {
+	if (why)
+		fprintf(stderr, "%s: %s: %s\n", opts->program, name, why);
+	else
 		error_plain(stderr, opts->program, name, err);
-		return err;
-	}
-	fprintf(stderr, "%s: %s: %s\n", opts->program, name, reason->why);
-	if (reason->todo)
-		fprintf(stderr, "%s: %s\n", opts->program, reason->todo);
 	return err;
+}
+
+int span_complain(const struct span *span, int err)
+{
+	return complain(&span->opts, span->recording, err);
 }
 
 struct replay span_replay(const struct span *span)
@@ -66,7 +60,7 @@ static int find_part(struct span *span)
 int span_file(struct span_opts *opts)
 {
 	opts->fd = replay_file(opts->path);
-	return opts->fd < 0 ? complain(opts, opts->fd) : 0;
+	return opts->fd < 0 ? complain(opts, NULL, opts->fd) : 0;
 }
 
 int span_open(struct span *span, const struct span_opts *opts)
@@ -76,13 +70,14 @@ int span_open(struct span *span, const struct span_opts *opts)
 	*span = (struct span){ .opts = *opts, .about.sz = sizeof(span->about) };
 	snprintf(span->what, sizeof(span->what), "%s: reading", opts->program);
 	ret = cmt_recording_open_fd(&span->recording, opts->fd);
-	if (ret) {
-		span->recording = NULL;
-		return complain(opts, ret);
-	}
-	ret = cmt_recording_about(span->recording, &span->about);
 	if (ret)
-		return complain(opts, ret);
+		span->recording = NULL;
+	else if (!cmt_recording_info(span->recording))
+		ret = -EBADMSG;
+	else
+		ret = cmt_recording_about(span->recording, &span->about);
+	if (ret)
+		return span_complain(span, ret);
 	return find_part(span);
 }
 
@@ -175,23 +170,24 @@ uint32_t span_rounded_bits(const struct span *span)
 
 void span_report(struct span *span)
 {
-	const char *program = span->opts.program;
 	struct cmt_recording_about *about = &span->about;
+	char name[4 * PATH_MAX];
 
 	progress_end(&span->progress);
+	escape_text(name, sizeof(name), span->opts.path, ESCAPE_ASCII);
 	if (span->emulated)
-		fprintf(stderr, "%s: EMULATED: these values come from a model, not from hardware\n",
-			program);
+		fprintf(stderr, "%s: %s: EMULATED: these values come from a model, not from hardware\n",
+			span->opts.program, name);
 	if (span_rounded_bits(span))
-		fprintf(stderr, "%s: " REPLAY_ROUNDED "\n", program,
+		fprintf(stderr, "%s: %s: " REPLAY_ROUNDED "\n", span->opts.program, name,
 			span_rounded_bits(span));
 	if (cmt_recording_about(span->recording, about))
 		return;
 	if (about->damaged || about->missing)
-		fprintf(stderr, "%s: the recording is damaged: %" PRIu64 " parts, %" PRIu64
+		fprintf(stderr, "%s: %s: the recording is damaged: %" PRIu64 " parts, %" PRIu64
 			" chunks missing; intervals there say so\n",
-			program, about->damaged, about->missing);
+			span->opts.program, name, about->damaged, about->missing);
 	if (!(about->flags & CMT_RECORDING_COMPLETE))
-		fprintf(stderr, "%s: the recording has no end: it was cut off, or is being written\n",
-			program);
+		fprintf(stderr, "%s: %s: the recording has no end: it was cut off, or is being written\n",
+			span->opts.program, name);
 }

@@ -51,6 +51,9 @@ int span_file(struct span_opts *opts);
 int span_open(struct span *span, const struct span_opts *opts);
 void span_close(struct span *span);
 
+/* Print why reading it failed, with its path.  Returns @err, -errno. */
+int span_complain(const struct span *span, int err);
+
 /* Begin to read, or begin again, with intervals of opts.grain_ns.  0 or -errno. */
 int span_begin(struct span *span);
 

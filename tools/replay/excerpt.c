@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "common/format.h"
+
 int excerpt_set_from(void *config, const char *value)
 {
 	return replay_time_parse(value, &((struct excerpt *)config)->from);
@@ -30,10 +32,26 @@ int excerpt_moment(const struct replay *replay, const struct replay_time *time,
 	return -EINVAL;
 }
 
+const char *excerpt_all(char buf[EXCERPT_ALL_LEN], const struct replay *replay)
+{
+	const struct cmt_recording_about *about = &replay->about;
+	double length = (double)(about->end_ns - about->start_ns) / 1e9;
+	char begin[FORMAT_LEN], end[FORMAT_LEN];
+
+	if (replay->clock_known)
+		snprintf(buf, EXCERPT_ALL_LEN, "%.3f s, from %s to %s", length,
+			 format_time(begin, (int64_t)about->start_ns + replay->offset_ns),
+			 format_time(end, (int64_t)about->end_ns + replay->offset_ns));
+	else
+		snprintf(buf, EXCERPT_ALL_LEN, "%.3f s", length);
+	return buf;
+}
+
 int excerpt_find(const struct excerpt *excerpt, const struct replay *replay, const char *program,
 		 uint64_t *first_ns, uint64_t *end_ns)
 {
 	const struct cmt_recording_about *about = &replay->about;
+	char all[EXCERPT_ALL_LEN];
 	int ret;
 
 	*first_ns = about->start_ns;
@@ -47,7 +65,7 @@ int excerpt_find(const struct excerpt *excerpt, const struct replay *replay, con
 		*end_ns = about->end_ns + 1;
 	if (ret || (*first_ns < *end_ns && *first_ns <= about->end_ns))
 		return ret;
-	fprintf(stderr, "%s: nothing is between --from and --to: the recording has %.3f s\n",
-		program, (double)(about->end_ns - about->start_ns) / 1e9);
+	fprintf(stderr, "%s: nothing is between --from and --to: the recording has %s\n", program,
+		excerpt_all(all, replay));
 	return -EINVAL;
 }

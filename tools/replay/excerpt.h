@@ -26,6 +26,10 @@ int excerpt_set_output(void *config, const char *value);
 int excerpt_moment(const struct replay *replay, const struct replay_time *time,
 		   const char *program, const char *option, uint64_t *ns);
 
+/* "5.000 s, from 2026-11-23T12:30:00.000000Z to 2026-11-23T12:30:05.000000Z" */
+#define EXCERPT_ALL_LEN 128
+const char *excerpt_all(char buf[EXCERPT_ALL_LEN], const struct replay *replay);
+
 /*
  * Find the excerpt in the recording, by @replay->about: from *@first_ns to before
  * *@end_ns.  Prints errors on standard error.  Returns 0 or -EINVAL.
