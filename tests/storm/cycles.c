@@ -158,9 +158,9 @@ void cycles_real_time(void)
 	run_on(0, 0);
 	for (i = 0; i < n; i++) {
 		load("scope=manual");
+		pid = agent_spin();
 		dev_open(&dev, O_RDWR);
 		dev_map(&dev, FROM_NOW);
-		pid = agent_spin();
 		WAIT_FOR(dev_stats(&dev).rmids_foreign, 10000, "RMID %u is not known",
 			 AGENT);
 		dev_close(&dev);

@@ -31,11 +31,18 @@ static bool has_name(const struct cmt_record *r, const char *name)
 /* Shared with the children: renamers end with LAST_NAME. */
 static volatile bool *stop;
 
+static volatile bool *shared_flag(void)
+{
+	volatile bool *flag = mmap(NULL, sizeof(*flag), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(flag != MAP_FAILED, "mmap: %m");
+	return flag;
+}
+
 static void flood_init(void)
 {
-	stop = mmap(NULL, sizeof(*stop), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(stop != MAP_FAILED, "mmap: %m");
+	stop = shared_flag();
 }
 
 #define RENAMES_S	3	/* a snapshot that waits for the renamers ends, too late */
@@ -356,7 +363,9 @@ static void flood_throttled_readers(void)
 }
 
 #define ASKED		10
-#define ASKED_SLOW_MS	3000	/* without its CPU the other reader takes tens of seconds */
+#define ASKED_SLOW_MS	5000	/* without its CPU the other reader takes tens of seconds */
+
+static volatile bool *asked;	/* shared with the child */
 
 /* What a reader without rights may ask of a descriptor, but for readings */
 static void ask_all(void)
@@ -366,6 +375,7 @@ static void ask_all(void)
 	struct dev dev;
 
 	dev_open(&dev, O_RDONLY);
+	*asked = true;
 	waits_ask(&dev, CMT_F_WAITED);
 	dev_map(&dev, FROM_NOW);
 	CHECK(ioctl(dev.fd, CMT_IOC_GET_PATTERNS, &patterns) && errno == ENOSPC,
@@ -398,14 +408,17 @@ static uint64_t times_throttled(void)
  */
 static void flood_throttled_wants(void)
 {
-	uint64_t from, took, longest = 0;
+	uint64_t from, took, longest = 0, before;
 	unsigned int i;
 	pid_t pid;
 
+	asked = shared_flag();
 	group_make(container(0));
 	groups_limit_cpu();
 	pid = waits_fork(0, ask_for_ever);
-	WAIT_FOR(times_throttled() > 1, 60000, "the reader is not throttled");
+	WAIT_FOR(*asked, 60000, "the reader does not ask");
+	before = times_throttled();
+	WAIT_FOR(times_throttled() > before + 1, 60000, "the reader is not throttled");
 	for (i = 0; i < ASKED; i++) {
 		from = now_ns();
 		ask_all();
