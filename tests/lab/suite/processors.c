@@ -176,8 +176,7 @@ static void test_correction(void)
 	dev_close(&dev);
 }
 
-/* The first Skylake servers count wrongly: no value of theirs is reported. */
-static void test_erratum(void)
+static void check_refused(const char *reason)
 {
 	struct dev dev;
 
@@ -186,8 +185,20 @@ static void test_erratum(void)
 	note("backend %u: %s", dev.info.backend, dev.info.reason);
 	CHECK(dev.info.backend == CMT_BACKEND_SOFTWARE,
 	      "the hardware is used all the same");
-	CHECK(strstr(dev.info.reason, "erratum"), "the reason is not said");
+	CHECK(strstr(dev.info.reason, reason), "the reason is not said");
 	dev_close(&dev);
+}
+
+/* The first Skylake servers count wrongly: no value of theirs is reported. */
+static void test_erratum(void)
+{
+	check_refused("erratum");
+}
+
+/* Cascade Lake with two nodes in an L3 */
+static void test_nodes(void)
+{
+	check_refused("several NUMA nodes per L3");
 }
 
 static void test_reset(void)
@@ -271,6 +282,11 @@ const struct test correction_tests[] = {
 
 const struct test erratum_tests[] = {
 	{ "erratum_is_refused", test_erratum, PROCESS, 60 },
+	{ 0 }
+};
+
+const struct test nodes_tests[] = {
+	{ "nodes_are_refused", test_nodes, PROCESS, 60 },
 	{ 0 }
 };
 

@@ -81,7 +81,18 @@ static void test_nodes(void)
 	dev_close(&dev);
 }
 
+/* A node without a CPU when the module is loaded, and later with one */
+static void test_offline(void)
+{
+	cpu_online(1, false);
+	CHECK(!module_load(PROCESS), "the module does not load");
+	cpu_online(1, true);
+	test_nodes();
+	CHECK(!module_unload(), "the module does not unload");
+}
+
 const struct test snc_tests[] = {
 	{ "snc_nodes_count_separately", test_nodes, PROCESS, 120 },
+	{ "snc_counts_nodes_that_are_offline", test_offline, NULL, 120 },
 	{ 0 }
 };

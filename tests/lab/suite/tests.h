@@ -17,6 +17,7 @@ extern const struct test traffic_tests[];
 extern const struct test limit_tests[];
 extern const struct test correction_tests[];
 extern const struct test erratum_tests[];
+extern const struct test nodes_tests[];
 extern const struct test reset_tests[];
 extern const struct test kexec_counters_tests[];
 extern const struct test kexec_channels_tests[];
