@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "device.h"
@@ -22,7 +23,7 @@ struct meaning {
 };
 
 static const struct meaning open_meanings[] = {
-	{ -ENOTTY, "not a cmt device", NULL },
+	{ -ENOTTY, "not a cmt device", "The device of the cmt module is " CMT_DEVICE_PATH },
 	{ -EPROTO, "the module's answers contradict each other: not a cmt device, or a damaged module",
 	  NULL },
 	{ 0, NULL, NULL },
@@ -199,6 +200,18 @@ static void explain_abi(struct cmt_error *error, const char *path)
 	SET_REMEDY(error, RELEASE);
 }
 
+static void explain_missing(struct cmt_error *error, int err, const char *path)
+{
+	/* what is at another path is not for the module to make */
+	if (err == -ENOENT && strcmp(path, CMT_DEVICE_PATH)) {
+		SET_REASON(error, "%s", describe(err));
+		SET_REMEDY(error, "The device of the cmt module is " CMT_DEVICE_PATH);
+		return;
+	}
+	SET_REASON(error, "not there: the cmt module is not loaded");
+	SET_REMEDY(error, "Load the module, as root: modprobe cmt");
+}
+
 /* Explain errors that depend on the device at @path. */
 static bool explain_open(struct cmt_error *error, int err, const char *path,
 			 bool control)
@@ -207,8 +220,7 @@ static bool explain_open(struct cmt_error *error, int err, const char *path,
 	case -ENOENT:
 	case -ENXIO:
 	case -ENODEV:
-		SET_REASON(error, "not there: the cmt module is not loaded");
-		SET_REMEDY(error, "Load the module, as root: modprobe cmt");
+		explain_missing(error, err, path);
 		return true;
 	case -EACCES:
 	case -EPERM:

@@ -140,7 +140,7 @@ has err "mount -t resctrl"
 run 1 "$stat" --source resctrl -d "$scratch" -n 1
 has err "monitors no L3 cache"
 run 1 "$stat" --source device -d "$scratch/none" -n 1
-has err "the cmt module is not loaded"
+has err "The device of the cmt module is /dev/cmt"
 
 # A group that goes while it is read.
 group brief 4096

@@ -56,7 +56,8 @@ struct cmt_error {
  *         CMT_CALL_OTHER
  * @err:   the -errno that the call returned
  * @path:  with CMT_CALL_OPEN and CMT_CALL_OPEN_CONTROL: the device, whose owner and mode
- *         are read; NULL: CMT_DEVICE_PATH
+ *         are read; NULL: CMT_DEVICE_PATH.  Where another path is not there, this says
+ *         nothing of the module
  *
  * Reads /etc/group, to name the group that may open the device.
  * Returns 0 or -EINVAL (sz).

@@ -56,7 +56,7 @@ START_TEST(test_calls)
 	} cases[] = {
 		{ CMT_CALL_OPEN, -ENOENT, "module is not loaded", "modprobe" },
 		{ CMT_CALL_OPEN, -ENODEV, "module is not loaded", "modprobe" },
-		{ CMT_CALL_OPEN, -ENOTTY, "not a cmt device", "" },
+		{ CMT_CALL_OPEN, -ENOTTY, "not a cmt device", CMT_DEVICE_PATH },
 		{ CMT_CALL_OPEN, -EPROTO, "damaged module", "" },
 		{ CMT_CALL_OPEN, -EMFILE, "Too many open files", "" },
 		{ CMT_CALL_OPEN_CONTROL, -ENOENT, "not loaded", "modprobe" },
@@ -157,6 +157,18 @@ START_TEST(test_other_abi)
 }
 END_TEST
 
+/* A path that was mistyped says nothing of the module. */
+START_TEST(test_other_path)
+{
+	struct cmt_error error = explain(CMT_CALL_OPEN, -ENOENT, "/dev/cnt");
+
+	ck_assert_str_eq(error.reason, "No such file or directory");
+	ck_assert_str_eq(error.remedy, "The device of the cmt module is " CMT_DEVICE_PATH);
+	error = explain(CMT_CALL_OPEN, -ENOENT, CMT_DEVICE_PATH);
+	ck_assert_ptr_nonnull(strstr(error.reason, "not loaded"));
+}
+END_TEST
+
 START_TEST(test_error_sizes)
 {
 	struct cmt_error error = { .sz = 7 };
@@ -204,6 +216,7 @@ int main(void)
 	tcase_add_test(tcase, test_calls);
 	tcase_add_test(tcase, test_denied);
 	tcase_add_test(tcase, test_other_abi);
+	tcase_add_test(tcase, test_other_path);
 	tcase_add_test(tcase, test_error_sizes);
 	tcase_add_test(tcase, test_version);
 	suite_add_tcase(suite, tcase);
