@@ -232,6 +232,8 @@ run 0 "$stat" replay "$file"
 run 143 "$stat" record -f -o "$file" -- sh -c 'kill $$'
 run 127 "$stat" record -f -o "$file" -- "$scratch/none"
 has err "No such file or directory"
+checks=$((checks + 1))
+[ ! -e "$file" ] || fail "a file of nothing is left"
 CMT_FAKE=denied run 1 "$stat" record -f -o "$file" -- true
 has err "cannot measure a command"
 # Full rings are read without a wait, as without a command.

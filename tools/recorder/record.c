@@ -339,10 +339,11 @@ static int run(struct session *session)
 		ret = run_loop(session);
 	else if (!ret)
 		ret = run_command(session);
-	ret = end_session(session, ret);
-	return session->unstarted ?
-	       launch_say_failed(RECORD_NAME, session->argv, session->unstarted) :
-	       exit_status(session, ret);
+	if (session->unstarted) {
+		record_file_discard(&session->file);
+		return launch_say_failed(RECORD_NAME, session->argv, session->unstarted);
+	}
+	return exit_status(session, end_session(session, ret));
 }
 
 static int open_capture(struct session *session)

@@ -142,6 +142,17 @@ int record_file_clear(struct record_file *file)
 	return ftruncate(file->fd, 0) ? -errno : 0;
 }
 
+/* Without capabilities it may have to stay: then it is empty. */
+void record_file_discard(const struct record_file *file)
+{
+	struct stat st;
+
+	if (fstat(file->fd, &st) || !is_same(file->path, &st) || !unlink(file->path))
+		return;
+	if (ftruncate(file->fd, 0))
+		return;
+}
+
 /* Returns 0 or -errno; a part may have been written then. */
 static int write_all(int fd, const char *bytes, size_t len, uint64_t at)
 {

@@ -38,6 +38,9 @@ const char *record_file_why(int err);
 /* Truncate it, with force.  Returns 0 or -errno. */
 int record_file_clear(struct record_file *file);
 
+/* Remove the file that is open: nothing was recorded. */
+void record_file_discard(const struct record_file *file);
+
 /* cmt_recorder_fn; @ctx is the file.  After an error the file ends with the last chunk. */
 int record_file_write(void *ctx, const struct cmt_chunk *chunk);
 
