@@ -563,9 +563,9 @@ has err "There is no pattern"
 run 1 "$ctl" scope cpu -p ""
 has err "There is no pattern"
 run 1 "$ctl" scope cpu -f "$scratch/missing"
-has err "cannot read the file of patterns: No such file"
+has err "cannot read the file of patterns: $scratch/missing: No such file"
 run 1 "$ctl" scope cpu -f "$scratch"
-has err "cannot read the file of patterns: Is a directory"
+has err "cannot read the file of patterns: $scratch: Is a directory"
 
 # Without version 2 of cgroups no container can be seen: not by mistake.
 for mode in v1 hybrid nocgroup; do

@@ -2,12 +2,14 @@
 #include "cmtctl.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/cgroups.h"
 #include "common/errors.h"
 #include "common/fields.h"
+#include "common/format.h"
 #include "common/rows.h"
 
 static bool patterns_wanted(const struct ctl_config *config)
@@ -105,6 +107,14 @@ static int read_patterns(struct ctl_config *config)
 	return ret;
 }
 
+static void say_unread(const char *path, int err)
+{
+	char shown[4 * PATH_MAX];
+
+	escape_text(shown, sizeof(shown), path, ESCAPE_ASCII);
+	error_plain(stderr, "cmtctl: cannot read the file of patterns", shown, err);
+}
+
 static int set_scope(const struct ctl *ctl, const char **what)
 {
 	const struct patterns *patterns = &ctl->config->patterns;
@@ -113,10 +123,11 @@ static int set_scope(const struct ctl *ctl, const char **what)
 	int ret;
 
 	if (ctl->config->file) {
-		*what = "cannot read the file of patterns";
 		ret = read_patterns(ctl->config);
-		if (ret)
-			return ret;
+		if (ret) {
+			say_unread(ctl->config->file, ret);
+			return EXIT_RUNTIME;
+		}
 		text = patterns->text ? patterns->text : "";
 	}
 	if (ctl->scope == CMT_SCOPE_CONTAINER &&
