@@ -61,6 +61,23 @@ static size_t first_line(const char *text, size_t width)
 	return best ? best : space ? space : width;
 }
 
+static const char *next_line(const char *text, size_t len)
+{
+	text += len;
+	return text + strspn(text, " ");
+}
+
+unsigned int screen_rows(const struct screen *screen, const char *text)
+{
+	unsigned int rows = 0;
+
+	do {
+		text = next_line(text, first_line(text, screen->opts->width));
+		rows++;
+	} while (*text);
+	return rows;
+}
+
 void screen_wrapped(struct screen *screen, enum attribute attribute,
 		    const char *format, ...)
 {
@@ -75,7 +92,6 @@ void screen_wrapped(struct screen *screen, enum attribute attribute,
 		size_t len = first_line(rest, screen->opts->width);
 
 		put(screen, attribute, rest, len);
-		rest += len;
-		rest += strspn(rest, " ");
+		rest = next_line(rest, len);
 	} while (*rest);
 }

@@ -58,6 +58,9 @@ void screen_wrapped(struct screen *screen, enum attribute attribute,
 		    const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* How many lines screen_wrapped() takes for @text */
+unsigned int screen_rows(const struct screen *screen, const char *text);
+
 /* The lines above a table; @brief: only the necessary ones, and the machine. */
 void view_header(struct screen *screen, const struct report *report,
 		 bool brief);
@@ -65,7 +68,10 @@ void view_header(struct screen *screen, const struct report *report,
 /* The traffic of the memory channels, or why it is not known */
 void view_memory(struct screen *screen, const struct report *report);
 
-/* At @now_ns, at most @lines lines: the last one may count those without a line. */
+/*
+ * At @now_ns, at most @lines lines, of which the last one may count the incidents without a
+ * line; but the first incident is complete.  @lines 0: nothing.
+ */
 void view_ongoing(struct screen *screen, const struct ongoing *ongoing,
 		  uint64_t now_ns, unsigned int lines);
 

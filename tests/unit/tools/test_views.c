@@ -386,6 +386,28 @@ START_TEST(test_view_header_wraps)
 }
 END_TEST
 
+/* On a narrow screen incidents leave room for rows: the first one is there, and a count. */
+START_TEST(test_view_incidents)
+{
+	struct window window = { 0 };
+
+	prepare();
+	report.ongoing = (struct ongoing){ .nr = 2 };
+	for (uint32_t i = 0; i < 2; i++) {
+		report.ongoing.list[i].share = 0.18;
+		report.ongoing.list[i].worst = 0.2;
+		strcpy(report.ongoing.list[i].victim, "docker:web");
+	}
+	print_table((struct table_opts){ .window = &window, .width = 20, .height = 24 });
+	assert_has("at most 20 %\n+1 incident\n");
+	/* all of it where there is room, and all of them */
+	report.ongoing.nr = 2;
+	print_table((struct table_opts){ .window = &window, .width = 100, .height = 24 });
+	assert_has(" s, at most 20 %\nweb is 18 % slower, ");
+	assert_lacks("incident\n");
+}
+END_TEST
+
 /* A container with a process below it, the overflow RMID, and RMID 0. */
 static void prepare_containers(void)
 {
@@ -929,6 +951,7 @@ int main(void)
 	tcase_add_test(tc, test_view_table_incomplete);
 	tcase_add_test(tc, test_view_table_narrows);
 	tcase_add_test(tc, test_view_header_wraps);
+	tcase_add_test(tc, test_view_incidents);
 	tcase_add_test(tc, test_view_table_counts_rows_that_do_not_fit);
 	tcase_add_test(tc, test_view_table_empty_interval);
 	tcase_add_test(tc, test_view_unavailable);
