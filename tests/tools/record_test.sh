@@ -49,6 +49,8 @@ run 2 "$stat" replay
 has err "which file?"
 run 2 "$stat" replay "$file" "$file"
 has err "one file at a time"
+run 2 "$stat" replay --why --csv "$file"
+has err "--why: only --from, --to, --interval, --count, --json, --filter and --peak"
 run 2 "$stat" replay --from yesterday "$file"
 has err "is not a moment such as"
 run 2 "$stat" replay --from 2026-02-31T00:00:00 "$file"

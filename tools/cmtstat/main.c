@@ -76,7 +76,7 @@ static int misplaced_after_why(const char *operand)
 /* The operand of --why is a pattern, as that of --filter. */
 static int run_why(struct config *config, int argc, char **argv)
 {
-	const char *why = why_misplaced(config);
+	const char *why = why_misplaced(config, false);
 
 	if (optind + 1 < argc && is_subcommand(argv[optind]))
 		return misplaced_operand(argv[optind]);

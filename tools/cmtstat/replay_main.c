@@ -82,7 +82,7 @@ static int show(const struct config *config, struct replay *replay)
 
 static int check(struct config *config, int argc, char **argv)
 {
-	const char *why = config->why ? why_misplaced(config) : NULL;
+	const char *why = config->why ? why_misplaced(config, true) : NULL;
 
 	if (optind != argc - 1)
 		return options_usage(&replay_program, stderr, "%s",

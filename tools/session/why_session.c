@@ -34,7 +34,7 @@ struct why {
 	uint64_t until_ns;	/* UINT64_MAX: a signal */
 };
 
-const char *why_misplaced(const struct config *config)
+const char *why_misplaced(const struct config *config, bool replay)
 {
 	if (config->by != VIEW_CONTAINER)
 		return "--why: only --by container";
@@ -42,7 +42,8 @@ const char *why_misplaced(const struct config *config)
 		return "--why: not with --light: it needs the sampling";
 	if (config->expand || config->top || config->sort != SORT_DEFAULT ||
 	    config->output == OUTPUT_CSV)
-		return "--why: only --interval, --count, --json, --filter, --peak, --no-counters and --device";
+		return replay ? "--why: only --from, --to, --interval, --count, --json, --filter and --peak" :
+				"--why: only --interval, --count, --json, --filter, --peak, --no-counters and --device";
 	return NULL;
 }
 

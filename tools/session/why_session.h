@@ -6,8 +6,8 @@
 #include "config/config.h"
 #include "replay/replay.h"
 
-/* NULL, or why the options do not go with --why */
-const char *why_misplaced(const struct config *config);
+/* NULL, or why the options do not go with --why; @replay: of those that replay has */
+const char *why_misplaced(const struct config *config, bool replay);
 
 /* Run until the time is up or a signal comes.  Returns the exit status. */
 int why_run(const struct config *config, struct cmt_device *dev);
