@@ -144,7 +144,7 @@ class Ship(unittest.TestCase):
         (self.saved / name).write_bytes(self.recording if data is None else data)
 
     def ship(self, status, *args, **environment):
-        done = subprocess.run([SHIP, '-d', self.saved, '-s', self.state, *args],
+        done = subprocess.run([SHIP, f'--directory={self.saved}', '-s', self.state, *args],
                               env={**self.environment, **environment}, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(done.returncode, status, done.stdout)

@@ -108,18 +108,26 @@ done
 
 missing=$scratch/missing
 run 1 "$bin/cmtstat" --device "$missing"
-has err "cmtstat: $missing: not there: the cmt module is not loaded"
-has err "modprobe cmt"
+has err "cmtstat: $missing: No such file or directory"
+has err "The device of the cmt module is /dev/cmt"
+lacks err "loaded"
+run 1 "$bin/cmtstat" -d /dev/null
+has err "cmtstat: /dev/null: not a cmt device"
+has err "The device of the cmt module is /dev/cmt"
+if [ ! -e /dev/cmt ]; then
+	run 1 "$bin/cmtctl" info
+	has err "cmtctl: /dev/cmt: not there: the cmt module is not loaded"
+	has err "modprobe cmt"
+fi
 for command in info rmids show stats interval "interval 1ms" scope \
 	"scope cpu" "attach pid 1" "detach cpu 0" "measure cpu 0"; do
 	# shellcheck disable=SC2086
 	run 1 "$bin/cmtctl" -d "$missing" $command
-	has err "cmtctl: $missing: not there"
-	has err "modprobe cmt"
+	has err "cmtctl: $missing: No such file or directory"
 done
 
 run 1 "$bin/cmtstat" -d "$missing" -- touch "$scratch/ran"
-has err "cmtstat: $missing: not there"
+has err "cmtstat: $missing: No such file or directory"
 checks=$((checks + 1))
 [ ! -e "$scratch/ran" ] || fail "a command ran without being measured"
 
@@ -219,11 +227,15 @@ kill "$service"
 wait "$service" 2>/dev/null
 
 # Output that cannot be written is a failure; a reader that left is none.
-run 1 sh -c "exec $bin/cmtstat --help >/dev/full"
-run 1 sh -c "exec $bin/cmtctl --help >/dev/full"
-has err "No space left"
-run 0 sh -c "{ $bin/cmtctl --help; echo \$? >$scratch/status; } | true"
-checks=$((checks + 1))
-[ "$(cat "$scratch/status")" = 0 ] || fail "cmtctl --help | true"
+for program in "cmtstat" "cmtstat replay" cmtctl cmt-exporter cmt-names ship/cmt-ship; do
+	[ -x "$bin/${program% *}" ] || continue
+	for option in --help --version; do
+		run 1 sh -c "exec $bin/$program $option >/dev/full"
+		has err "No space left"
+	done
+	checks=$((checks + 1))
+	{ sh -c "exec $bin/$program --help"; echo $? >"$scratch/status"; } | true
+	[ "$(cat "$scratch/status")" = 0 ] || fail "$program --help | true"
+done
 
 finish

@@ -179,19 +179,10 @@ static int parse_and_run(struct ctl_config *config, int argc, char **argv)
 {
 	struct ctl ctl = { .config = config };
 	const struct command *command;
+	enum options_result result = options_parse(&cmtctl_program, config, argc, argv, stderr);
 
-	switch (options_parse(&cmtctl_program, config, argc, argv, stderr)) {
-	case OPTIONS_HELP:
-		options_help(&cmtctl_program, stdout);
-		return finish_output();
-	case OPTIONS_VERSION:
-		printf("cmtctl %s\n", cmt_version());
-		return finish_output();
-	case OPTIONS_BAD:
-		return EXIT_USAGE;
-	case OPTIONS_RUN:
-		break;
-	}
+	if (result != OPTIONS_RUN)
+		return options_end(&cmtctl_program, "cmtctl", result);
 	ctl.json = config->json;
 	command = parse_command(argc, argv, &ctl);
 	ctl.control |= command && command->run == ctl_selftest;

@@ -221,19 +221,11 @@ static int run(const struct config *config)
 int main(int argc, char **argv)
 {
 	struct config config = { 0 };
+	enum options_result result;
 
-	switch (options_parse(&program, &config, argc, argv, stderr)) {
-	case OPTIONS_HELP:
-		options_help(&program, stdout);
-		return 0;
-	case OPTIONS_VERSION:
-		printf("cmt-names %s\n", cmt_version());
-		return 0;
-	case OPTIONS_BAD:
-		return EXIT_USAGE;
-	case OPTIONS_RUN:
-		break;
-	}
+	result = options_parse(&program, &config, argc, argv, stderr);
+	if (result != OPTIONS_RUN)
+		return options_end(&program, "cmt-names", result);
 	if (optind < argc)
 		return options_usage(&program, stderr, "%s: takes no operand",
 				     argv[optind]);

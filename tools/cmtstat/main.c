@@ -6,15 +6,11 @@
 
 #include "command/command.h"
 #include "common/meter.h"
+#include "config/subcommand.h"
 #include "session/light_reader.h"
 #include "session/session.h"
 #include "session/why_session.h"
 #include "subcommands.h"
-
-static int finish_output(void)
-{
-	return fflush(stdout) || ferror(stdout) ? EXIT_RUNTIME : 0;
-}
 
 /* NULL, or why the options do not go with a command */
 static const char *misplaced(const struct config *config)
@@ -119,19 +115,8 @@ int main(int argc, char **argv)
 	struct config config = cmtstat_defaults;
 	int status;
 
-	if (subcommand_run(argc, argv, &status))
+	if (subcommand_run(argc, argv, &status) ||
+	    !subcommand_parse(&cmtstat_program, &config, argc, argv, &status))
 		return status;
-	switch (options_parse(&cmtstat_program, &config, argc, argv, stderr)) {
-	case OPTIONS_HELP:
-		options_help(&cmtstat_program, stdout);
-		return finish_output();
-	case OPTIONS_VERSION:
-		printf("cmtstat %s\n", cmt_version());
-		return finish_output();
-	case OPTIONS_BAD:
-		return EXIT_USAGE;
-	case OPTIONS_RUN:
-		break;
-	}
 	return run_parsed(&config, argc, argv);
 }

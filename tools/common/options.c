@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
+
+#include <cmt/cmt.h>
 
 #include "format.h"
 
@@ -183,6 +186,22 @@ enum options_result options_parse(const struct program *program, void *config,
 		return OPTIONS_BAD;
 	}
 	return OPTIONS_RUN;
+}
+
+int options_end(const struct program *program, const char *name, enum options_result result)
+{
+	if (result == OPTIONS_BAD)
+		return EXIT_USAGE;
+	signal(SIGPIPE, SIG_IGN);
+	if (result == OPTIONS_HELP)
+		options_help(program, stdout);
+	else
+		printf("%s %s\n", name, cmt_version());
+	errno = 0;
+	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
+		return 0;
+	fprintf(stderr, "%s: cannot print: %s\n", program->name, strerror(errno ? errno : EIO));
+	return EXIT_RUNTIME;
 }
 
 int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value)

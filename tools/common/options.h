@@ -92,6 +92,12 @@ enum options_result options_parse(const struct program *program, void *config,
 
 void options_help(const struct program *program, FILE *out);
 
+/*
+ * For any result but OPTIONS_RUN: print the help, or "@name VERSION", on standard output.
+ * Returns the exit status; a reader that closed the pipe is no failure.
+ */
+int options_end(const struct program *program, const char *name, enum options_result result);
+
 /* One line "name: message", then how it is used.  Returns EXIT_USAGE. */
 int options_usage(const struct program *program, FILE *err,
 		  const char *format, ...)

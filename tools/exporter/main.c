@@ -169,20 +169,12 @@ static int run(const struct exporter_config *config)
 int main(int argc, char **argv)
 {
 	struct exporter_config config;
+	enum options_result result;
 
 	exporter_defaults(&config);
-	switch (options_parse(&exporter_program, &config, argc, argv, stderr)) {
-	case OPTIONS_HELP:
-		options_help(&exporter_program, stdout);
-		return 0;
-	case OPTIONS_VERSION:
-		printf("cmt-exporter %s\n", cmt_version());
-		return 0;
-	case OPTIONS_BAD:
-		return EXIT_USAGE;
-	case OPTIONS_RUN:
-		break;
-	}
+	result = options_parse(&exporter_program, &config, argc, argv, stderr);
+	if (result != OPTIONS_RUN)
+		return options_end(&exporter_program, "cmt-exporter", result);
 	if (config.window_ns < config.interval_ns)
 		return options_usage(&exporter_program, stderr,
 				     "--window: not less than --interval");
