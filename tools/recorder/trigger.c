@@ -67,8 +67,8 @@ static void say_rule(const struct rule *rule, const char *why, const char *reaso
 		escaped);
 }
 
-/* Why the rule never holds here, with the machine's reason; NULL: it can. */
-static const char *never_holds(const struct rule *rule, const struct cmt_info *info,
+/* Why the rule cannot hold as things are, with the machine's reason; NULL: it can. */
+static const char *cannot_hold(const struct rule *rule, const struct cmt_info *info,
 			       uint32_t counters, const char **reason)
 {
 	bool waits = counters & CMT_F_WAITED && !info->wait_reason[0];
@@ -91,19 +91,27 @@ static const char *never_holds(const struct rule *rule, const struct cmt_info *i
 	return NULL;
 }
 
-/* Returns 0, or -ENOTSUP after a message for each rule that never holds. */
+/* Traffic can be known later, when resctrl no longer has the processor's counters. */
+static bool may_hold_later(const struct rule *rule, const struct cmt_info *info)
+{
+	return rule->kind == RULE_BANDWIDTH && info->backend != CMT_BACKEND_SOFTWARE;
+}
+
+/* Returns 0, or -ENOTSUP: a rule never holds.  A message for each one that cannot hold now. */
 static int check_rules(const struct trigger *trigger, uint32_t counters)
 {
 	const struct cmt_device *dev = trigger->dev ? trigger->dev : trigger->usage_dev;
+	const struct cmt_info *info = dev ? cmt_device_info(dev) : NULL;
 	const char *why, *reason;
 	int ret = 0;
 
 	for (uint32_t i = 0; i < trigger->nr_rules; i++) {
-		why = never_holds(&trigger->rules[i], cmt_device_info(dev), counters, &reason);
+		why = cannot_hold(&trigger->rules[i], info, counters, &reason);
 		if (!why)
 			continue;
 		say_rule(&trigger->rules[i], why, reason);
-		ret = -ENOTSUP;
+		if (!may_hold_later(&trigger->rules[i], info))
+			ret = -ENOTSUP;
 	}
 	return ret;
 }
