@@ -21,6 +21,7 @@ static u32 created, released;	/* attempts, events */
 static u64 failing_from;	/* the first of the kernel's event numbers that fail */
 static int error;
 static u64 now;
+static u32 lacking;	/* values that the sums before an event lack */
 static struct cmt_perf perf;
 static char reason[CMT_PERF_REASON_BYTES];
 
@@ -31,7 +32,8 @@ u64 ktime_get_ns(void)
 
 void cmt_perf_lack(struct cmt_perf *p, u32 bits)
 {
-	p->sums[0].missing |= bits;
+	ck_assert_ptr_eq(p, &perf);
+	lacking |= bits;
 }
 
 struct cmt_pmu_cpu *cmt_pmu_cpu_of(const struct pmu *of, int cpu)
@@ -70,6 +72,7 @@ static void set_up(void)
 	created = released = 0;
 	failing_from = 0;
 	error = 0;
+	lacking = 0;
 	now = 100 * NSEC_PER_SEC;
 	reason[0] = '\0';
 }
@@ -95,6 +98,7 @@ START_TEST(test_all_are_counted)
 {
 	ck_assert_uint_eq(want(CMT_PERF_EVENTS), CMT_PERF_EVENTS);
 	ck_assert_uint_eq(created, 4);
+	ck_assert_uint_eq(lacking, BIT(CMT_PERF_NR) - 1);
 	ck_assert_str_eq(reason, "");
 	ck_assert_uint_eq(want(0), 0);
 	ck_assert_uint_eq(released, 4);
