@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The state of a recorder, private to the room: recorder.c takes records and writes
- * chunks, recorder_end.c writes the index, and look.c reads the state that is in no
- * record.
+ * chunks, recorder_end.c writes the index, and collect.c reads the state that is in
+ * no record.
  */
 #ifndef LIBCMT_RECORDER_H
 #define LIBCMT_RECORDER_H
