@@ -138,6 +138,12 @@ static void update_fn(struct work_struct *work)
 
 static DECLARE_WORK(update_work, update_fn);
 
+/*
+ * With a thread of its own: mmap() waits for the work item under mmap_lock, for which cpuset
+ * may wait with all forks stopped, and then no workqueue gets a new thread.
+ */
+static struct workqueue_struct *update_queue;
+
 bool cmt_sampler_is_suspended(void)
 {
 	return READ_ONCE(suspended);
@@ -198,10 +204,11 @@ static void descriptor_wants(u32 *nr, bool *wanted_here, bool wants)
 	WRITE_ONCE(*nr, *nr + wants - *wanted_here);
 	*wanted_here = wants;
 	raw_spin_unlock(&wants_lock);
-	if (!changes)
-		return;
-	queue_work(system_dfl_wq, &update_work);
-	flush_work(&update_work);
+	if (changes)
+		queue_work(update_queue, &update_work);
+	/* also where another thread has just asked for the same */
+	if (changes || wants)
+		flush_work(&update_work);
 }
 
 void cmt_sampler_want_ticks(bool *wanted_here, bool wants)
@@ -413,6 +420,8 @@ int cmt_sampler_prepare(unsigned int cpu)
 
 int __init cmt_sampler_init(u32 interval_ns)
 {
+	int ret;
+
 	if (budget_us < BUDGET_MIN_US || budget_us > BUDGET_MAX_US) {
 		pr_err("budget_us=%u is out of range: %d to %d\n", budget_us,
 		       BUDGET_MIN_US, BUDGET_MAX_US);
@@ -420,7 +429,13 @@ int __init cmt_sampler_init(u32 interval_ns)
 	}
 	cmt_settings.interval_ns = interval_ns;
 	cmt_ticks_init();
-	return register_pm_notifier(&sampler_pm_nb);
+	update_queue = alloc_workqueue("cmt_sampler", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
+	if (!update_queue)
+		return -ENOMEM;
+	ret = register_pm_notifier(&sampler_pm_nb);
+	if (ret)
+		destroy_workqueue(update_queue);
+	return ret;
 }
 
 void cmt_sampler_exit(void)
@@ -428,6 +443,7 @@ void cmt_sampler_exit(void)
 	unsigned int cpu;
 
 	unregister_pm_notifier(&sampler_pm_nb);
+	destroy_workqueue(update_queue);
 	for_each_possible_cpu(cpu)
 		kfree(per_cpu(cmt_sampler_cpus, cpu));
 	cmt_domains_exit();
