@@ -79,14 +79,14 @@ void cmt_waits_want(bool *wanted_here, bool wants)
 	WRITE_ONCE(nr_wanting, nr_wanting + wants - *wanted_here);
 	*wanted_here = wants;
 	if (wants)
-		queue_delayed_work(system_dfl_wq, &waits_work, 0);
+		mod_delayed_work(system_dfl_wq, &waits_work, 0);
 	else if (!nr_wanting)
 		mod_delayed_work(system_dfl_wq, &waits_work,
 				 msecs_to_jiffies(STAY_MS));
 	raw_spin_unlock(&waits_lock);
-	/* at once, also where it is pending for the end */
+	/* not flush_delayed_work(): another thread may have put it off, for the end */
 	if (wants)
-		flush_delayed_work(&waits_work);
+		flush_work(&waits_work.work);
 }
 
 void cmt_waits_stop(void)
