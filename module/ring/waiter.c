@@ -101,19 +101,24 @@ static void waiter_wake(struct cmt_waiter *waiter)
 	wake_up_poll(&waiter->queue, EPOLLIN | EPOLLRDNORM);
 }
 
-/* Where no waiter is armed, an old cmt_due.at would queue due_work for nothing. */
+/*
+ * Where no waiter is armed, an old cmt_due.at would queue due_work for nothing.  A waiter is
+ * in the list before it arms the rings.
+ */
 static void rings_disarm(void)
 {
 	unsigned int cpu;
+	bool none = true;
 
-	raw_spin_lock(&armed_lock);
 	for_each_possible_cpu(cpu) {
-		if (!list_empty(&armed_waiters))
-			break;
-		if (READ_ONCE(per_cpu(cmt_due, cpu).at) != U64_MAX)
+		raw_spin_lock(&armed_lock);
+		none = list_empty(&armed_waiters);
+		if (none && READ_ONCE(per_cpu(cmt_due, cpu).at) != U64_MAX)
 			WRITE_ONCE(per_cpu(cmt_due, cpu).at, U64_MAX);
+		raw_spin_unlock(&armed_lock);
+		if (!none)
+			break;
 	}
-	raw_spin_unlock(&armed_lock);
 }
 
 /* The first one of @unseen, which goes back to armed_waiters.  Under RCU. */
