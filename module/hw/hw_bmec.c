@@ -18,7 +18,7 @@ static u32 types;	/* what the processor can count */
 
 static struct {
 	u32 other;	/* CMT_F_MBM_*: not read */
-	bool seen;	/* a CPU of the domain has been up */
+	bool seen;	/* a CPU of the domain is up */
 	bool unknown;	/* at the last look a register could not be read */
 } domains[CMT_MAX_DOMAINS];
 
@@ -68,6 +68,11 @@ u32 hw_bmec_other(u32 domain)
 	return READ_ONCE(domains[domain].other);
 }
 
+void hw_bmec_forget(u32 domain)
+{
+	WRITE_ONCE(domains[domain].seen, false);
+}
+
 void hw_bmec_settle(u32 domain, u32 other)
 {
 	WRITE_ONCE(domains[domain].other, other);
@@ -97,7 +102,7 @@ const char *hw_bmec_reason(u64 assigned)
 	u32 domain, all = 0;
 
 	for (domain = 0; domain < CMT_MAX_DOMAINS; domain++) {
-		u32 lost = lost_in(domain, assigned);
+		u32 lost = READ_ONCE(domains[domain].seen) ? lost_in(domain, assigned) : 0;
 
 		all |= lost;
 		unknown |= lost && READ_ONCE(domains[domain].unknown);

@@ -23,6 +23,9 @@ void hw_bmec_init(u32 events, u32 types);
  */
 u32 hw_bmec_look(u32 domain);
 
+/* No CPU of @domain is up. */
+void hw_bmec_forget(u32 domain);
+
 /* From here on any context, any CPU; racy. */
 
 bool hw_bmec_exists(void);

@@ -134,8 +134,10 @@ static bool is_domain_down(u32 domain)
 void cmt_sampler_cpu_down(u32 domain)
 {
 	cmt_sampler_retire(domain);
-	if (is_domain_down(domain))
+	if (is_domain_down(domain)) {
 		cmt_abmc_domain_down(domain);
+		hw_bmec_forget(domain);
+	}
 	domain_partition(domain);
 }
 

@@ -1493,6 +1493,24 @@ START_TEST(test_bmec_of_one_domain)
 }
 END_TEST
 
+/* A domain without a CPU has no events, and no reason why they are missing. */
+START_TEST(test_bmec_of_a_domain_that_is_down)
+{
+	fake_cpu = 2;
+	fake.evt_cfg[1][0] = READS;
+	hw->cpu_up(1);
+	hw_bmec_forget(1);
+	ck_assert_str_eq(hw_bmec_reason(hw_abmc_domains_on()), "");
+	fake_cpu = 0;
+	fake.evt_cfg[0][0] = READS;
+	hw_bmec_look(0);
+	ck_assert_uint_eq(hw_bmec_lost(hw_abmc_domains_on()), CMT_F_MBM_TOTAL);
+	fake_cpu = 2;
+	hw->cpu_up(1);
+	ck_assert_uint_eq(hw_bmec_lost(hw_abmc_domains_on()), CMT_F_MBM_TOTAL);
+}
+END_TEST
+
 /* Types that the processor cannot tell apart are not chosen. */
 START_TEST(test_bmec_supported_types)
 {
@@ -1590,6 +1608,7 @@ static TCase *bmec_tests(void)
 	tcase_add_test(tcase, test_bmec_choice_from_before);
 	tcase_add_test(tcase, test_bmec_default_again);
 	tcase_add_test(tcase, test_bmec_of_one_domain);
+	tcase_add_test(tcase, test_bmec_of_a_domain_that_is_down);
 	tcase_add_test(tcase, test_bmec_supported_types);
 	tcase_add_loop_test(tcase, test_bmec_faults, 0, 2);
 	tcase_add_test(tcase, test_bmec_base_of_the_other_event);
