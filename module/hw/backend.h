@@ -82,7 +82,8 @@ struct cmt_backend {
 	void (*exit)(void);
 	/*
 	 * Process context.  Restore the registers that stay changed over a kexec: exit() does
-	 * it, too.  CPUs may be up, and nothing is read any more.  NULL: there are none.
+	 * it, too.  CPUs may be up.  No tick reads any more; a program that still runs may
+	 * read on demand.  NULL: there are none.
 	 */
 	void (*restore)(void);
 

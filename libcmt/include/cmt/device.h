@@ -137,8 +137,9 @@ CMT_API int cmt_device_snapshot(const struct cmt_device *dev,
 				struct cmt_snapshot **snapshot);
 
 /**
- * The pending owners at one instant: CMT_REC_ALLOC_FAIL records.  The ts of a record is
- * the time since which its owner is pending.  Until an RMID is free, pending owners count
+ * The pending owners: CMT_REC_ALLOC_FAIL records.  They are looked up some at a time, and
+ * as_of is a time after that: an owner that began or ceased to be pending meanwhile may be
+ * among them or not.  The ts of a record is the time since which its owner is pending.  Until an RMID is free, pending owners count
  * in the overflow RMID.  Free the snapshot with cmt_snapshot_free(); cmt_tracker_sync()
  * does not accept it.  Thread-safe.  Returns 0, -ENOMEM, -EAGAIN (the number of pending
  * owners grew during each attempt), -EPROTO (impossible records) or -errno of ioctl(2).
