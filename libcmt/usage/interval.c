@@ -250,9 +250,8 @@ static int add_entries(struct cmt_usage *usage, const struct cmt_slot *slot)
 /* An interval begins in the slot of the wanted moment; values in it need the one before. */
 static void begin_first(struct cmt_usage *usage, uint64_t start_ns)
 {
-	uint64_t from_ns = usage_replay_from(usage);
+	uint64_t from_ns = usage->wanted_ns - usage->wanted_ns % usage->slot_ns;
 
-	from_ns -= from_ns % usage->slot_ns;
 	usage->started = true;
 	usage->origin_ns = start_ns;
 	usage->start_ns = start_ns;

@@ -106,6 +106,7 @@ static int take_item(struct cmt_usage *usage, const struct cmt_recording_item *i
 	case CMT_RECORDING_RECORDS:
 		usage->replay->records = item->records;
 		usage->replay->nr = item->nr_records;
+		usage->wanted_ns = cmt_recording_sought(usage->replay->recording);
 		return 0;
 	case CMT_RECORDING_OWNERS:
 		return take_owners(usage, item->owners);
@@ -230,11 +231,6 @@ int usage_replay(struct cmt_usage *usage, struct cmt_recording *recording)
 	usage->replay->recording = recording;
 	usage->source = &replay_source;
 	return 0;
-}
-
-uint64_t usage_replay_from(const struct cmt_usage *usage)
-{
-	return usage->replay ? cmt_recording_sought(usage->replay->recording) : 0;
 }
 
 int cmt_usage_state(struct cmt_usage *usage, const struct cmt_recording_state **state)

@@ -115,6 +115,8 @@ struct cmt_usage {
 	bool unread;
 	bool started;
 	bool more;		/* the last call left records unread */
+	/* the wanted moment of a recording, which may be after its first records; 0: none */
+	uint64_t wanted_ns;
 	/* owners allocated before it count from their first reading */
 	uint64_t origin_ns;
 	uint64_t interval;	/* number of the interval */
@@ -319,8 +321,6 @@ int usage_live(struct cmt_usage *usage, const struct cmt_usage_opts *opts);
 
 /* replay.c: read from @recording from now on.  Returns 0 or -ENOMEM. */
 int usage_replay(struct cmt_usage *usage, struct cmt_recording *recording);
-/* The wanted moment of the recording, which may be after its first records here; 0: none */
-uint64_t usage_replay_from(const struct cmt_usage *usage);
 
 /* missing.c: */
 
