@@ -131,6 +131,8 @@ class Incidents(unittest.TestCase):
             self.assertEqual({row['lost_by_all_ns'] for row in found}, {told['lost_ns']})
             self.assertEqual({row['monotonic_ns'] for row in found}, {told['begin_ns']})
             self.assertLessEqual(abs(told['lost_ns'] - lost_ns), len(found))
+            self.assertEqual({row['length_ns'] for row in found},
+                             {told['end_ns'] - told['begin_ns']})
             return found, lost_ns
 
         estimate_ns = 250 * WAITS_NS
@@ -141,6 +143,22 @@ class Incidents(unittest.TestCase):
         self.assertLessEqual(behind, in_all - before + estimate_ns)
         self.assertEqual({row['time'] for row in found}, {'2026-06-01T00:00:05.000000Z'})
         self.assertTrue(all(row['began_before'] for row in found))
+        # no estimate is made in these parts, but one goes on to their ends
+        for part, length in [(('--from', '5.05s', '--to', '5.1s'), 50000000),
+                             (('--from', '5.9s'), 100000000)]:
+            found, _ = lost(*part)
+            self.assertTrue(found)
+            for row in found:
+                self.assertLessEqual(abs(row['length_ns'] - length), 2000000, part)
+
+    def test_report(self):
+        """On a page that is shorter than the time between estimates, one is as long as it."""
+        page = os.path.join(self.directory.name, 'part.html')
+        stat('report', '--from', '5.9s', '-o', page, self.path)
+        with open(page, encoding='utf-8') as file:
+            found = re.findall(r'"begin":(\d+),"end":(\d+),"worst"', file.read())
+        self.assertEqual({begin for begin, _ in found}, {'0'})
+        self.assertTrue(all(int(end) >= 99 for _, end in found), found)
 
     def test_without_counters(self):
         """Waits for a CPU are all that is known then, and a message says so."""

@@ -10,6 +10,7 @@
 
 struct lead {
 	uint64_t from_ns;
+	uint64_t now_ns;	/* end of the last frame */
 	uint64_t looked_ns;	/* 0: the part has not begun */
 	uint32_t nr;
 	struct cmt_incident before[INCIDENTS];	/* at the begin of the part; worst: since then */
@@ -38,6 +39,7 @@ void lead_follow(struct lead *lead, const struct cmt_culprit *culprit, uint64_t 
 	const struct cmt_incident *told;
 	bool begin = !lead->looked_ns;
 
+	lead->now_ns = end_ns;
 	if (end_ns < lead->from_ns || (!begin && end_ns - lead->looked_ns < LOOK_NS))
 		return;
 	lead->looked_ns = end_ns;
@@ -100,6 +102,14 @@ static void subtract(struct cmt_incident *cut, const struct cmt_incident *before
 	qsort(cut->parts, nr, sizeof(cut->parts[0]), cmp_part);
 }
 
+/* The last estimate of one that goes on may be of before the part. */
+static uint64_t end_of(const struct lead *lead, const struct cmt_incident *told)
+{
+	if (!(told->flags & CMT_INCIDENT_OPEN))
+		return told->end_ns;
+	return lead->now_ns > lead->from_ns ? lead->now_ns : lead->from_ns;
+}
+
 const struct cmt_incident *lead_cut(struct lead *lead, const struct cmt_incident *told)
 {
 	const struct cmt_incident *before;
@@ -109,6 +119,7 @@ const struct cmt_incident *lead_cut(struct lead *lead, const struct cmt_incident
 		return told;
 	lead->cut = *told;
 	lead->cut.begin_ns = lead->from_ns;
+	lead->cut.end_ns = end_of(lead, told);
 	lead->cut.flags |= CMT_INCIDENT_BEFORE;
 	before = before_of(lead, told->number);
 	if (before)

@@ -9,7 +9,10 @@
 /* Does @name match, with or without the runtime?  NULL: each does */
 bool why_is_wanted(const char *filter, const struct why_name *name);
 
-/* As far as it is of the wanted part, with the names of its owners, in which paths are of the last frame; without remedies */
+/*
+ * As far as it is of the wanted part, with the names of its owners, in which paths are of the
+ * last frame; without remedies
+ */
 struct why_incident why_named(const struct watch *watch, const struct cmt_incident *told);
 
 /*
