@@ -234,8 +234,16 @@ run 0 "$stat" replay "$file"
 run 143 "$stat" record -f -o "$file" -- sh -c 'kill $$'
 run 127 "$stat" record -f -o "$file" -- "$scratch/none"
 has err "No such file or directory"
-checks=$((checks + 1))
-[ ! -e "$file" ] || fail "a file of nothing is left"
+checks=$((checks + 3))
+# ... and leaves what was there, or nothing
+"$stat" replay "$file" >/dev/null 2>&1 || fail "the earlier recording is lost"
+: >"$scratch/empty.cmt"
+run 127 "$stat" record -o "$scratch/empty.cmt" -- "$scratch/none"
+[ -e "$scratch/empty.cmt" ] || fail "a file that was there is removed"
+run 127 "$stat" record -o "$scratch/new.cmt" -- "$scratch/none"
+[ ! -e "$scratch/new.cmt" ] || fail "a file of nothing is left"
+run 143 "$stat" record -f -o "$scratch/empty.cmt" -- sh -c 'kill $$'
+run 0 "$stat" replay "$scratch/empty.cmt"
 CMT_FAKE=denied run 1 "$stat" record -f -o "$file" -- true
 has err "cannot measure a command"
 # Full rings are read without a wait, as without a command.

@@ -198,7 +198,10 @@ static int run_loop(struct session *session)
 	return ret < 0 ? ret : 0;
 }
 
-/* A failed recording ends, and the command goes on. */
+/*
+ * A failed recording ends, and the command goes on.  One that does not start leaves an earlier
+ * recording as it is.
+ */
 static int run_command(struct session *session)
 {
 	int ret = launch_start(&session->launch), more = 0;
@@ -207,6 +210,7 @@ static int run_command(struct session *session)
 		session->unstarted = ret;
 		return 0;
 	}
+	more = record_file_clear(&session->file);
 	do {
 		ret = launch_wait(&session->launch, more > 0 ? 0 :
 				  more ? SECOND_NS : COMMAND_NS);
@@ -331,7 +335,7 @@ static int run(struct session *session)
 	int ret;
 
 	session->begin_ns = clock_ns(CLOCK_MONOTONIC);
-	ret = record_file_clear(&session->file);
+	ret = session->argv ? 0 : record_file_clear(&session->file);
 	if (ret)
 		return say_file(session, ret);
 	ret = capture_begin(&session->capture);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -120,7 +121,10 @@ int record_file_open(struct record_file *file)
 	if (ret)
 		return ret;
 	for (int i = 0; i < TRIES; i++) {
-		ret = open_locked(file->path, 0, &st);
+		ret = open_locked(file->path, O_EXCL, &st);
+		file->made = ret >= 0;
+		if (ret == -EEXIST)
+			ret = open_locked(file->path, 0, &st);
 		if (ret != -EXDEV)
 			break;
 	}
@@ -129,28 +133,6 @@ int record_file_open(struct record_file *file)
 	file->fd = ret;
 	file->nr_files = 1;
 	return st.st_size && !file->force ? -EEXIST : 0;
-}
-
-int record_file_clear(struct record_file *file)
-{
-	char path[PATH_MAX];
-
-	/* files of an earlier recording are no part of this one */
-	for (uint64_t i = 1; file->max_bytes && i < file->max_files; i++)
-		if (!older_path(path, file, i) && unlink(path) && errno != ENOENT)
-			return -errno;
-	return ftruncate(file->fd, 0) ? -errno : 0;
-}
-
-/* Without capabilities it may have to stay: then it is empty. */
-void record_file_discard(const struct record_file *file)
-{
-	struct stat st;
-
-	if (fstat(file->fd, &st) || !is_same(file->path, &st) || !unlink(file->path))
-		return;
-	if (ftruncate(file->fd, 0))
-		return;
 }
 
 /* Returns 0 or -errno; a part may have been written then. */
@@ -170,14 +152,59 @@ static int write_all(int fd, const char *bytes, size_t len, uint64_t at)
 	return 0;
 }
 
+static int truncate_all(const struct record_file *file)
+{
+	char path[PATH_MAX];
+
+	/* files of an earlier recording are no part of this one */
+	for (uint64_t i = 1; file->max_bytes && i < file->max_files; i++)
+		if (!older_path(path, file, i) && unlink(path) && errno != ENOENT)
+			return -errno;
+	return ftruncate(file->fd, 0) ? -errno : 0;
+}
+
+int record_file_clear(struct record_file *file)
+{
+	int ret = truncate_all(file);
+
+	if (!ret)
+		ret = write_all(file->fd, file->held, file->size, 0);
+	free(file->held);
+	file->held = NULL;
+	file->cleared = true;
+	file->err = ret;
+	return ret;
+}
+
+/* Without capabilities it may have to stay: it is empty. */
+void record_file_discard(const struct record_file *file)
+{
+	struct stat st;
+
+	if (file->made && !fstat(file->fd, &st) && is_same(file->path, &st))
+		unlink(file->path);
+}
+
+static int hold(struct record_file *file, const struct cmt_chunk *chunk)
+{
+	char *held = realloc(file->held, file->size + chunk->nr_bytes);
+
+	if (!held)
+		return -ENOMEM;
+	memcpy(held + file->size, chunk->bytes, chunk->nr_bytes);
+	file->held = held;
+	return 0;
+}
+
 int record_file_write(void *ctx, const struct cmt_chunk *chunk)
 {
 	struct record_file *file = ctx;
 	int ret = file->err;
 
-	if (!ret)
-		ret = write_all(file->fd, chunk->bytes, chunk->nr_bytes,
-				file->size);
+	if (!ret && !file->cleared)
+		ret = hold(file, chunk);
+	else if (!ret)
+		ret = write_all(file->fd, chunk->bytes, chunk->nr_bytes, file->size);
 	if (!ret) {
 		file->size += chunk->nr_bytes;
 		file->nr_chunks++;
@@ -186,7 +213,7 @@ int record_file_write(void *ctx, const struct cmt_chunk *chunk)
 		return 0;
 	}
 	/* where this fails, too, a reader finds a chunk that is cut */
-	if (!file->err && ftruncate(file->fd, (off_t)file->size))
+	if (file->cleared && !file->err && ftruncate(file->fd, (off_t)file->size))
 		ret = -errno;
 	file->err = ret;
 	return ret;
@@ -259,6 +286,8 @@ int record_file_close(struct record_file *file)
 {
 	int ret = 0;
 
+	free(file->held);
+	file->held = NULL;
 	if (file->fd < 0)
 		return 0;
 	if (file->size && fdatasync(file->fd))

@@ -17,6 +17,9 @@ struct record_file {
 	bool force;		/* replace existing files */
 	/* The file's: */
 	int fd;			/* -1: not open */
+	bool made;		/* it was not there */
+	bool cleared;
+	char *held;		/* what is written before; or NULL */
 	uint64_t size;
 	uint64_t nr_chunks;
 	uint64_t largest;	/* chunk */
@@ -35,13 +38,19 @@ int record_file_open(struct record_file *file);
 /* NULL: use strerror(3).  The text does not have the path. */
 const char *record_file_why(int err);
 
-/* Truncate it, with force.  Returns 0 or -errno. */
+/*
+ * Truncate it, with force, and write what was held.  Returns 0, or -errno, which is file->err,
+ * too.
+ */
 int record_file_clear(struct record_file *file);
 
-/* Remove the file that is open: nothing was recorded. */
+/* Nothing was recorded, and nothing cleared: the path names what it named before. */
 void record_file_discard(const struct record_file *file);
 
-/* cmt_recorder_fn; @ctx is the file.  After an error the file ends with the last chunk. */
+/*
+ * cmt_recorder_fn; @ctx is the file.  Before record_file_clear() chunks are held in memory.
+ * After an error the file ends with the last chunk.
+ */
 int record_file_write(void *ctx, const struct cmt_chunk *chunk);
 
 /* Is another file to be begun before the next chunk? */
