@@ -566,6 +566,12 @@ lacks err "cannot read the device"
 run 1 "$stat" record --keep 5s --save-to "$saves" -C --on 'slower * > 5%'
 has err "--on slower * > 5%: cannot hold with --no-counters where the waiting for a CPU is not accounted: the kernel has"
 lacks err "$escape"
+# Another program that has the counters may end: the recorder goes on.
+export CMT_FAKE=hardware,container,unaccounted,nopmu
+run 0 "$stat" record --keep 5s --save-to "$saves" -q -t 0.5 --on culprit --on 'slower * > 5%'
+has err "--on slower * > 5%: cannot hold while the processor's counters do not count, and the waiting for a CPU is not accounted: another program"
+lacks err "--on culprit"
+lacks err "$escape"
 # ... each rule that never holds, and only those.
 export CMT_FAKE=software,container
 run 1 "$stat" record --keep 5s --save-to "$saves" --on 'occupancy * > 1M' \

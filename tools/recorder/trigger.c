@@ -133,15 +133,36 @@ static void check_interval(struct trigger *trigger, uint32_t sampling_ns)
 			say_rule(&trigger->rules[i], why, "");
 }
 
+/* Of those that were asked for; another program may have them now, and that may end. */
+static void check_counted(const struct trigger *trigger)
+{
+	char reason[CMT_REASON_LEN] = "";
+	uint32_t counted = 0;
+
+	if (cmt_device_counters(trigger->dev, &counted, reason))
+		strcpy(reason, "the module does not count");
+	if (counted & CMT_F_WAITED || !(WATCH_COUNTERS & ~counted))
+		return;
+	for (uint32_t i = 0; i < trigger->nr_rules; i++)
+		if (trigger->rules[i].kind == RULE_SLOWER)
+			say_rule(&trigger->rules[i],
+				 "cannot hold while the processor's counters do not count, and the waiting for a CPU is not accounted",
+				 reason);
+}
+
 static int open_watch(struct trigger *trigger, const struct record_config *config)
 {
 	uint32_t sampling_ns;
+	int ret;
 
 	if (!cmt_device_interval(trigger->dev, &sampling_ns))
 		check_interval(trigger, sampling_ns);
 	trigger->watching = true;
-	return watch_open(&trigger->watch, trigger->dev, config->counters & ~CMT_F_CHANNEL,
-			  config->peak_bytes, WATCH_AGAIN_NS);
+	ret = watch_open(&trigger->watch, trigger->dev, config->counters & ~CMT_F_CHANNEL,
+			 config->peak_bytes, WATCH_AGAIN_NS);
+	if (!ret)
+		check_counted(trigger);
+	return ret;
 }
 
 int trigger_open(struct trigger *trigger, const struct record_config *config)

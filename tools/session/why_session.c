@@ -112,8 +112,6 @@ static uint32_t uncounted(const struct why *why, uint32_t asked, char reason[CMT
 	return asked & ~counted;
 }
 
-#define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES)
-
 static void explain_waits(struct why *why, const struct cmt_info *info)
 {
 	char *reason = why->state.wait_reason;
@@ -132,7 +130,7 @@ static void explain_counters(struct why *why)
 
 	if (!why->replay && !(why->config->counters & CMT_F_CYCLES))
 		strcpy(state->counters_reason, "--no-counters");
-	else if (!uncounted(why, COUNTERS, state->counters_reason))
+	else if (!uncounted(why, WATCH_COUNTERS, state->counters_reason))
 		state->counters_reason[0] = '\0';
 }
 

@@ -28,6 +28,8 @@ struct watch {
 	struct budget budget;
 };
 
+/* Without these, slowdown by cache and memory is not known. */
+#define WATCH_COUNTERS	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES)
 #define WATCH_AGAIN_NS	10000000000ULL	/* before a victim's verdict is repeated */
 
 /* Why it says nothing of cache and memory: NULL, or a reason's raw bytes. */
