@@ -193,11 +193,12 @@ int options_end(const struct program *program, const char *name, enum options_re
 	if (result == OPTIONS_BAD)
 		return EXIT_USAGE;
 	signal(SIGPIPE, SIG_IGN);
+	/* a print fails before fflush(), where lines are written one by one */
+	errno = 0;
 	if (result == OPTIONS_HELP)
 		options_help(program, stdout);
 	else
 		printf("%s %s\n", name, cmt_version());
-	errno = 0;
 	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
 		return 0;
 	fprintf(stderr, "%s: cannot print: %s\n", program->name, strerror(errno ? errno : EIO));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmtctl/cmtctl.h"
 #include "cmtstat/cmtstat.h"
@@ -137,6 +138,25 @@ START_TEST(test_options_help_has_every_option)
 }
 END_TEST
 
+/* Its reader has gone, and lines are written one by one. */
+START_TEST(test_options_end_closed)
+{
+	int ends[2], out = dup(STDOUT_FILENO), ret;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	close(ends[0]);
+	fflush(stdout);
+	dup2(ends[1], STDOUT_FILENO);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	ret = options_end(&cmtstat_program, "cmtstat", OPTIONS_HELP);
+	dup2(out, STDOUT_FILENO);
+	clearerr(stdout);
+	close(out);
+	close(ends[1]);
+	ck_assert_int_eq(ret, 0);
+}
+END_TEST
+
 START_TEST(test_parse_duration_units)
 {
 	uint64_t ns = 7;
@@ -204,6 +224,7 @@ int main(void)
 	tcase_add_test(tc, test_options_parse_defaults);
 	tcase_add_test(tc, test_options_parse_all);
 	tcase_add_test(tc, test_options_parse_help_and_version);
+	tcase_add_test(tc, test_options_end_closed);
 	tcase_add_loop_test(tc, test_options_parse_bad, 0,
 			    sizeof(bad) / sizeof(bad[0]));
 	tcase_add_loop_test(tc, test_options_help_has_every_option, 0, 2);
