@@ -77,6 +77,17 @@ run 0 "$stat" report -o "$scratch/hole.html" "$scratch/hole.cmt"
 checks=$((checks + 1))
 grep -q '"waited_partial":true' "$scratch/hole.html" || fail "the page has no bounds"
 
+# A link to nothing stays, where there is nothing to write; standard output may be closed.
+echo 'no recording' >"$scratch/none.cmt"
+ln -s "$scratch/target.csv" "$scratch/link.csv"
+run 1 "$stat" export --csv -o "$scratch/link.csv" "$scratch/none.cmt"
+checks=$((checks + 2))
+[ -L "$scratch/link.csv" ] || fail "a link is removed"
+run 0 "$stat" export --csv -o "$scratch/short.csv" "$scratch/a.cmt"
+cat "$scratch/short.csv" "$scratch/short.csv" >"$scratch/longer.csv"
+"$stat" export --csv -o "$scratch/longer.csv" "$scratch/a.cmt" <&- >&- 2>"$scratch/err"
+same "a file that is longer, without standard output" "$scratch/short.csv" "$scratch/longer.csv"
+
 # Points for a viewer are bounded, and that is said.
 "$made" recording containers=100 ms=2200 >"$scratch/long.cmt" || exit 1
 run 0 "$stat" export --perfetto -o "$scratch/trace" "$scratch/long.cmt"

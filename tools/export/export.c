@@ -133,6 +133,7 @@ static int write_all(struct span *span, struct out *out, const struct export_con
 /* Where the rows go.  Nothing of a file is lost before the recording was looked at. */
 struct target {
 	int fd;
+	bool named;	/* not standard output, which may be any */
 	bool made;	/* a file that was not there */
 };
 
@@ -142,11 +143,14 @@ static int target_open(struct target *target, const struct export_config *config
 	const char *path = config->span.excerpt.output;
 	struct stat in, out;
 
-	*target = (struct target){ .fd = STDOUT_FILENO };
+	*target = (struct target){ .fd = STDOUT_FILENO, .named = path };
 	if (!path)
 		return 0;
-	target->made = stat(path, &out) && errno == ENOENT;
-	target->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	/* a link to a file that is not there is there itself */
+	target->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	target->made = target->fd >= 0;
+	if (!target->made && errno == EEXIST)
+		target->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (target->fd < 0)
 		return -errno;
 	if (fstat(config->span.fd, &in) || fstat(target->fd, &out))
@@ -157,7 +161,7 @@ static int target_open(struct target *target, const struct export_config *config
 /* Only a regular file has a length. */
 static int target_begin(struct target *target)
 {
-	if (target->fd == STDOUT_FILENO || !ftruncate(target->fd, 0) || errno == EINVAL)
+	if (!target->named || !ftruncate(target->fd, 0) || errno == EINVAL)
 		return 0;
 	return -errno;
 }
@@ -171,7 +175,7 @@ static void target_forget(const struct target *target, const struct export_confi
 
 static int target_close(struct target *target)
 {
-	if (target->fd < 0 || target->fd == STDOUT_FILENO || !close(target->fd))
+	if (target->fd < 0 || !target->named || !close(target->fd))
 		return 0;
 	return -errno;
 }
