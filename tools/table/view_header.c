@@ -238,8 +238,9 @@ static void put_losses(struct screen *screen, const struct report *report)
 
 	if (report->lost_ever)
 		screen_wrapped(screen, ATTRIBUTE_BOLD,
-			   "LOST %s%" PRIu64 " records (%" PRIu64 " since the start)",
-			   report->lost ? bound : "", report->lost, report->lost_ever);
+			   "LOST %s%" PRIu64 " records (%s%" PRIu64 " since the start)",
+			   report->lost ? bound : "", report->lost, bound,
+			   report->lost_ever);
 	if (report->replay && report->gaps)
 		screen_wrapped(screen, ATTRIBUTE_BOLD,
 			   "GAPS: records are missing in %u time slots of the interval",
