@@ -326,6 +326,7 @@ static int add_rows(struct model *model, const struct cmt_usage_frame *frame, ui
 static void add_counts(struct model *model, const struct cmt_usage_frame *frame)
 {
 	model->frames++;
+	model->lost_last = frame->nr_gaps;
 	model->lost += frame->lost;
 	model->dropped += frame->dropped;
 	model->missed += frame->missed;
@@ -349,6 +350,7 @@ static void add_counts(struct model *model, const struct cmt_usage_frame *frame)
 static int bridge(struct model *model, const struct cmt_usage_frame *frame, uint64_t slot)
 {
 	uint64_t from = model->ticked;
+	bool lost = frame ? frame->nr_gaps : model->lost_last;
 
 	model->ticked = slot + 1;
 	if (frame && frame->sampling_ns)
@@ -359,7 +361,7 @@ static int bridge(struct model *model, const struct cmt_usage_frame *frame, uint
 	/* a recording begins within its first slot: that the slot is unknown is no gap */
 	if (from || slot > 1)
 		note_gap(model, from, slot - from,
-			 frame && frame->nr_gaps ? GAP_LOST : GAP_UNREAD);
+			 lost ? GAP_LOST : GAP_UNREAD);
 	return gap(model, from, slot);
 }
 

@@ -88,6 +88,7 @@ struct model {
 	uint64_t slots;		/* so far */
 	uint64_t ticked;	/* behind the last slot in which a CPU was sampled */
 	uint64_t frames;
+	bool lost_last;		/* the last frame lacks records */
 	struct sums sums;
 	struct wait_pairs wait_pairs;
 	struct incidents incidents;

@@ -467,6 +467,21 @@ START_TEST(test_lost)
 }
 END_TEST
 
+/* ... nor is it at the end of a recording, where no frame follows. */
+START_TEST(test_lost_end)
+{
+	row(0, 8 * UNIT, 5000);
+	add(0, false);
+	row(0, 8 * UNIT, 5000);
+	frame.nr_gaps = 1;
+	add(1, true);
+	ck_assert_int_eq(model_finish(model, T0 + 1000 * MS), 0);
+	ck_assert_uint_ge(model->nr_gaps, 1);
+	for (uint32_t i = 0; i < model->nr_gaps; i++)
+		ck_assert_uint_eq(model->gaps[i].why, GAP_LOST);
+}
+END_TEST
+
 /* It came, it ended, and it came again: what is between is no value and no gap. */
 START_TEST(test_ended)
 {
@@ -885,6 +900,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, test_processes);
 	tcase_add_test(tc, test_gap);
 	tcase_add_test(tc, test_lost);
+	tcase_add_test(tc, test_lost_end);
 	tcase_add_test(tc, test_ended);
 	tcase_add_test(tc, test_unknown);
 	tcase_add_test(tc, test_labels);
