@@ -30,7 +30,7 @@
 #define EVENTS		3
 /*
  * One sequence of wrong readings in this number of readings, at most.  How many there are
- * depends on what else the host does: docs/lab.md has measured 1 in 800 to 1 in 19,000.
+ * depends on what else the host does: docs/lab.md has measured 1 in 700 to 1 in 19,000.
  */
 #define AMD_RUNS_MIN	250
 /* bytes of the workers, so that the readers have values */
