@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "../lab/lab.h"
@@ -129,13 +128,10 @@ static void agent_write(uint32_t rmid)
 /* A real-time task that keeps CPU 1, where an agent has loaded an RMID */
 static pid_t agent_spin(void)
 {
-	pid_t pid = fork();
+	pid_t pid = fork_on(1);
 
-	CHECK(pid >= 0, "fork: %m");
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	run_on(0, 1);
 	set_fifo(0, 50);
 	agent_write(AGENT);
 	for (;;)

@@ -5,7 +5,6 @@
  */
 #include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,13 +28,10 @@ static const char *const switches[] = {
 
 static pid_t run_patched_code(void)
 {
-	pid_t pid = fork();
+	pid_t pid = fork_on(1);
 
-	CHECK(pid >= 0, "fork: %m");
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	run_on(0, 1);
 	for (;;) {
 		pid = fork();
 		if (!pid)

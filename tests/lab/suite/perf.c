@@ -354,13 +354,10 @@ static void spinner_main(struct partner *p)
 static pid_t toggler_start(void)
 {
 	struct dev dev;
-	pid_t pid = fork();
+	pid_t pid = fork_on(1);
 
-	CHECK(pid >= 0, "fork: %m");
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	run_on(0, 1);
 	dev_open(&dev, O_RDONLY);
 	for (;;) {
 		sleep_ms(2500);

@@ -810,13 +810,10 @@ static pid_t cpu_taker(volatile uint64_t *taken)
 {
 	const struct sched_param param = { .sched_priority = 1 };
 	uint64_t until;
-	pid_t pid = fork();
+	pid_t pid = fork_on(1);
 
-	CHECK(pid >= 0, "fork: %m");
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	run_on(0, 1);
 	CHECK(!sched_setscheduler(0, SCHED_FIFO, &param), "SCHED_FIFO: %m");
 	for (;;) {
 		*taken = 0;

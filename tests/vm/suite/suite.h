@@ -132,6 +132,7 @@ void cpu_online(int cpu, bool online);
 /* Processes.  All are children of the test, killed at its end. */
 #define MAX_PARKED 64
 pid_t fork_with_pipe(int ends[2]);	/* as fork(), after pipe() */
+pid_t fork_on(int cpu);	/* as fork(); the child is on that CPU, and ends with its parent */
 pid_t park(unsigned int threads, const char *comm);	/* waits for a signal */
 pid_t park_as(pid_t pid);	/* the same, with this id, which no process has */
 pid_t walk_memory(size_t bytes);	/* touches them again and again, until it is killed */

@@ -210,6 +210,18 @@ void run_on(pid_t pid, int cpu)
 	CHECK(!sched_setaffinity(pid, sizeof(set), &set), "affinity: %m");
 }
 
+pid_t fork_on(int cpu)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0, "fork: %m");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run_on(0, cpu);
+	}
+	return pid;
+}
+
 pid_t walk_memory(size_t bytes)
 {
 	pid_t pid = fork();
