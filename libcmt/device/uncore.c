@@ -7,28 +7,28 @@
 /* More than all tables of a machine can list. */
 #define BOXES_MAX	(1U << 20)
 
-/* @room boxes, freed unless all is well. */
-static int get_boxes(const struct cmt_device *dev, uint32_t room,
+/* @size bytes at @uncore, and @room boxes, freed unless all is well. */
+static int get_boxes(const struct cmt_device *dev, uint32_t room, uint32_t size,
 		     struct cmt_uncore *uncore, struct cmt_box **boxes)
 {
-	struct cmt_uncore arg = { .size = sizeof(arg), .count = room };
 	int err;
 
 	*boxes = calloc(room + 1, sizeof(**boxes));
 	if (!*boxes)
 		return -ENOMEM;
-	arg.boxes = (uintptr_t)*boxes;
-	err = cmt_device_ioctl(dev, CMT_IOC_GET_UNCORE, &arg);
-	if (!err && arg.count > room)
+	memset(uncore, 0, size);
+	uncore->size = size;
+	uncore->count = room;
+	uncore->boxes = (uintptr_t)*boxes;
+	err = cmt_device_ioctl(dev, CMT_IOC_GET_UNCORE, uncore);
+	if (!err && (uncore->count > room || uncore->size < CMT_UNCORE_SIZE ||
+		     uncore->size > size))
 		err = -EPROTO;
 	if (err)
 		free(*boxes);
-	if (err && err != -ENOSPC)
-		return err;
-	arg.reason[sizeof(arg.reason) - 1] = '\0';
-	arg.channels_reason[sizeof(arg.channels_reason) - 1] = '\0';
-	arg.boxes = 0;
-	*uncore = arg;
+	uncore->reason[sizeof(uncore->reason) - 1] = '\0';
+	uncore->channels_reason[sizeof(uncore->channels_reason) - 1] = '\0';
+	uncore->boxes = 0;
 	return err;
 }
 
@@ -36,23 +36,24 @@ static int get_boxes(const struct cmt_device *dev, uint32_t room,
 int cmt_device_uncore(const struct cmt_device *dev, struct cmt_uncore *uncore,
 		      struct cmt_box **boxes)
 {
-	struct cmt_uncore got;
+	uint32_t size = uncore->size, room = 256;
 	struct cmt_box *list;
-	uint32_t room = 256;
 
+	/* of a caller that is older or newer than this library */
+	if (size < CMT_UNCORE_SIZE || size > CMT_SZ_MAX)
+		return -EINVAL;
 	for (unsigned int i = 0; i < 8; i++) {
-		int err = get_boxes(dev, room, &got, &list);
+		int err = get_boxes(dev, room, size, uncore, &list);
 
 		if (!err) {
-			*uncore = got;
 			*boxes = list;
 			return 0;
 		}
 		if (err != -ENOSPC)
 			return err;
-		if (got.count <= room || got.count > BOXES_MAX)
+		if (uncore->count <= room || uncore->count > BOXES_MAX)
 			return -EPROTO;
-		room = got.count;
+		room = uncore->count;
 	}
 	return -EPROTO;
 }

@@ -424,23 +424,23 @@ static void put_own(struct cmt_container *to, const struct cmt_container *from)
 int cmt_containers_put(struct cmt_containers *containers,
 		       const struct cmt_container *container)
 {
+	struct cmt_container from;
 	struct cmt_state *state;
 	struct cmt_item *item;
 	int err;
 
-	if (container->sz < sizeof(*container) || !container->path)
+	if (cmt_container_copy(&from, container) || !from.path)
 		return -EINVAL;
-	state = given_state(container);
-	item = state ? cmt_cache_get(&containers->cache,
-				     container->cgroup_id) : NULL;
-	err = item ? item_path(containers, item, container->path) : -ENOMEM;
+	state = given_state(&from);
+	item = state ? cmt_cache_get(&containers->cache, from.cgroup_id) : NULL;
+	err = item ? item_path(containers, item, from.path) : -ENOMEM;
 	if (err) {
 		free(state);
 		return err;
 	}
 	item->given = true;
 	item_take(item, state);
-	put_own(&item->container, container);
+	put_own(&item->container, &from);
 	return 0;
 }
 

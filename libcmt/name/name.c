@@ -573,6 +573,14 @@ void cmt_container_name(const char *path, struct cmt_container *container)
 	memcpy(container, &known, sz);
 }
 
+/* The end of the structure's first version */
+#define FIRST_SZ	(offsetof(struct cmt_container, uid) + sizeof(uint32_t))
+
+int cmt_container_copy(struct cmt_container *to, const struct cmt_container *from)
+{
+	return from->sz < FIRST_SZ ? -EINVAL : cmt_opts_copy(to, sizeof(*to), from);
+}
+
 void cmt_name_group(const char *path, struct cmt_container *container)
 {
 	struct span name = { path + (*path == '/'), strlen(path) - (*path == '/') };

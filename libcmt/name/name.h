@@ -55,6 +55,12 @@ cmt_containers_lookup_at(struct cmt_containers *containers, uint64_t cgroup_id,
 bool cmt_containers_refresh(struct cmt_containers *containers,
 			    struct cmt_item *item);
 
+/*
+ * Copy the container @from, of which a program set sz, to @to; see cmt_opts_copy().  It
+ * has all members of the first version.  Returns 0 or -EINVAL.
+ */
+int cmt_container_copy(struct cmt_container *to, const struct cmt_container *from);
+
 /* Set the name, and all else, of a resctrl group: its id has CMT_RESCTRL_GROUP. */
 void cmt_name_group(const char *path, struct cmt_container *container);
 

@@ -131,6 +131,7 @@ static void ask_device(struct cmt_device *device, const struct cmt_reader *reade
 		state->interval_ns = 0;
 	if (cmt_device_counters(device, &state->counters, state->counters_reason))
 		state->counters = 0;
+	a->uncore.size = sizeof(a->uncore);
 	if (!cmt_device_uncore(device, &a->uncore, &a->boxes))
 		state->uncore = &a->uncore;
 	a->reader.sz = sizeof(a->reader);

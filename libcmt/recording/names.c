@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "name/name.h"
+
 #define CHUNK_BYTES	(256U << 10)	/* enough for a chunk */
 #define NAME_MAX_BYTES	65536U
 #define TEXTS		8
@@ -147,16 +149,15 @@ static void name_take(struct rec_names *names, struct rec_name *name,
 int rec_names_set(struct rec_names *names, const struct cmt_container *container)
 {
 	struct rec_buffer bytes = { 0 };
+	struct cmt_container known;
 	struct rec_name *name;
-	int err;
+	int err = cmt_container_copy(&known, container);
 
-	if (container->sz < sizeof(*container))
-		return -EINVAL;
-	if (!container->path)
-		return 0;
-	put_name(&bytes, container);
+	if (err || !known.path)
+		return err;
+	put_name(&bytes, &known);
 	err = bytes.failed ? -ENOMEM : bytes.nr > NAME_MAX_BYTES ? -EINVAL :
-	      name_of(names, container->cgroup_id, &name);
+	      name_of(names, known.cgroup_id, &name);
 	if (err)
 		rec_buffer_free(&bytes);
 	else

@@ -476,7 +476,7 @@ int cmt_recorder_state(struct cmt_recorder *recorder,
 	struct cmt_recording_state s;
 	int err = cmt_opts_copy(&s, sizeof(s), state), ret;
 
-	if (err || (s.nr_cpus && !s.cpus) || s.reserved)
+	if (err || !rec_state_possible(&s))
 		return -EINVAL;
 	if (!s.monotonic_ns && !s.realtime_ns) {
 		s.monotonic_ns = cmt_now_ns();

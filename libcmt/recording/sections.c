@@ -21,6 +21,11 @@ enum { HEAD_INFO = 1, HEAD_CLOCKS, HEAD_COUNTERS, HEAD_HOST, HEAD_KERNEL, HEAD_B
 enum { STATE_CLOCKS = 1, STATE_STATS, STATE_PENDING, STATE_UNCORE, STATE_READER,
        STATE_NUMBERS, STATE_REASON, STATE_CPUS };
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
 static void put_section(struct rec_buffer *out, unsigned int number, const void *bytes,
 			size_t n)
 {
@@ -60,6 +65,18 @@ static void get_bytes(struct rec_cursor *section, void *to, size_t size)
 
 	memset(to, 0, size);
 	memcpy(to, section->at, n < size ? n : size);
+}
+
+/*
+ * A structure of uapi/cmt.h, which begins with its size.  The size in a file may be that
+ * of a later version, or any other number.
+ */
+static void get_sized(struct rec_cursor *section, void *to, uint32_t size)
+{
+	uint32_t there = least((uint32_t)(section->end - section->at), size);
+
+	get_bytes(section, to, size);
+	memcpy(to, &there, sizeof(there));
 }
 
 static void get_text(struct rec_cursor *section, char *to, size_t size)
@@ -180,21 +197,33 @@ static void put_numbers(struct rec_buffer *out, const struct cmt_recording_state
 	rec_put_u32(out, state->counters);
 }
 
+static uint32_t rows(const struct cmt_recording_state *state)
+{
+	return least(state->nr_cpus, OWNERS_MOST);
+}
+
+static int row_copy(struct cmt_culprit_cpu *cpu, const struct cmt_recording_state *state,
+		    uint32_t i)
+{
+	return cmt_opts_copy(cpu, sizeof(*cpu), cmt_recording_cpu_at(state, i));
+}
+
 static void put_cpus(struct rec_buffer *out, const struct cmt_recording_state *state)
 {
-	uint32_t n = state->nr_cpus < OWNERS_MOST ? state->nr_cpus : OWNERS_MOST;
+	uint32_t n = rows(state);
 
 	rec_put_varint(out, n);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct cmt_culprit_cpu *cpu = cmt_recording_cpu_at(state, i);
+		struct cmt_culprit_cpu cpu = { 0 };
 
-		rec_put_varint(out, cpu->id);
-		rec_put_u64(out, cpu->start_ns);
-		rec_put_u64(out, cpu->end_ns);
-		rec_put_u32(out, cpu->valid);
-		rec_put_varint(out, cpu->throttled_ns);
+		row_copy(&cpu, state, i);
+		rec_put_varint(out, cpu.id);
+		rec_put_u64(out, cpu.start_ns);
+		rec_put_u64(out, cpu.end_ns);
+		rec_put_u32(out, cpu.valid);
+		rec_put_varint(out, cpu.throttled_ns);
 		rec_put_varint(out, 0);
-		rec_put_varint(out, cpu->stolen_ns);
+		rec_put_varint(out, cpu.stolen_ns);
 	}
 }
 
@@ -226,10 +255,12 @@ static int get_cpus(struct rec_cursor *in, struct rec_state *to)
 
 static void put_uncore(struct rec_buffer *out, const struct cmt_uncore *from)
 {
-	struct cmt_uncore uncore = *from;
+	uint32_t n = least(from->size, sizeof(*from));
+	struct cmt_uncore uncore = { 0 };
 
+	memcpy(&uncore, from, n);
 	uncore.boxes = 0;
-	put_section(out, STATE_UNCORE, &uncore, sizeof(uncore));
+	put_section(out, STATE_UNCORE, &uncore, n);
 }
 
 /* The first OWNERS_MOST of them. */
@@ -237,9 +268,22 @@ static void put_pending(struct rec_buffer *out, const struct cmt_snapshot *pendi
 {
 	struct cmt_snapshot some = *pending;
 
-	if (some.count > OWNERS_MOST)
-		some.count = OWNERS_MOST;
+	some.count = least(some.count, OWNERS_MOST);
 	rec_snapshot_put(&some, out);
+}
+
+bool rec_state_possible(const struct cmt_recording_state *state)
+{
+	struct cmt_culprit_cpu cpu;
+
+	if (state->reserved || (state->nr_cpus && !state->cpus) ||
+	    (state->stats && state->stats->size < CMT_STATS_SIZE) ||
+	    (state->uncore && state->uncore->size < CMT_UNCORE_SIZE))
+		return false;
+	for (uint32_t i = 0; i < rows(state); i++)
+		if (row_copy(&cpu, state, i))
+			return false;
+	return true;
 }
 
 void rec_state_put(const struct cmt_recording_state *state, struct rec_buffer *out)
@@ -248,7 +292,8 @@ void rec_state_put(const struct cmt_recording_state *state, struct rec_buffer *o
 
 	put_clocks(out, STATE_CLOCKS, state->monotonic_ns, state->realtime_ns);
 	if (state->stats)
-		put_section(out, STATE_STATS, state->stats, sizeof(*state->stats));
+		put_section(out, STATE_STATS, state->stats,
+			    least(state->stats->size, sizeof(*state->stats)));
 	if (state->pending) {
 		put_pending(&section, state->pending);
 		put_built(out, STATE_PENDING, &section);
@@ -281,7 +326,7 @@ static void get_uncore(struct rec_cursor *in, struct rec_state *to)
 {
 	struct cmt_uncore *uncore = &to->uncore;
 
-	get_bytes(in, uncore, sizeof(*uncore));
+	get_sized(in, uncore, sizeof(*uncore));
 	uncore->boxes = 0;
 	cmt_text(uncore->reason, sizeof(uncore->reason), uncore->reason);
 	cmt_text(uncore->channels_reason, sizeof(uncore->channels_reason),
@@ -298,7 +343,7 @@ static int state_section(struct rec_state *to, uint64_t number, struct rec_curso
 		get_clocks(in, &state->monotonic_ns, &state->realtime_ns);
 		break;
 	case STATE_STATS:
-		get_bytes(in, &to->stats, sizeof(to->stats));
+		get_sized(in, &to->stats, sizeof(to->stats));
 		state->stats = &to->stats;
 		break;
 	case STATE_PENDING:

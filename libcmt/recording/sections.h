@@ -29,6 +29,10 @@ void rec_head_put(const struct rec_head *head, struct rec_buffer *out);
 /* Returns 0, -ENOMEM or -EBADMSG. */
 int rec_head_get(struct rec_head *head, const struct rec_buffer *raw);
 
+/* May a program have provided @state, and all that it points to? */
+bool rec_state_possible(const struct cmt_recording_state *state);
+
+/* @state: possible */
 void rec_state_put(const struct cmt_recording_state *state, struct rec_buffer *out);
 
 /* @state: zero, or as left by this function.  Returns 0, -ENOMEM or -EBADMSG. */

@@ -309,14 +309,15 @@ static int resctrl_pump(const struct cmt_device *dev)
 	return err;
 }
 
-static int get_info(const struct resctrl *r, void *arg)
+/* As the module: no more than the size that the caller's structure begins with. */
+static int put(void *arg, const void *from, uint32_t known)
 {
 	uint32_t size;
 
 	memcpy(&size, arg, sizeof(size));
-	if (size > sizeof(r->info))
-		size = sizeof(r->info);
-	memcpy(arg, &r->info, size);
+	if (size > known)
+		size = known;
+	memcpy(arg, from, size);
 	memcpy(arg, &size, sizeof(size));
 	return 0;
 }
@@ -324,16 +325,10 @@ static int get_info(const struct resctrl *r, void *arg)
 static int get_stats(struct resctrl *r, void *arg)
 {
 	struct cmt_stats *stats = &r->stats;
-	uint32_t size;
 
-	memcpy(&size, arg, sizeof(size));
-	if (size > sizeof(*stats))
-		size = sizeof(*stats);
 	stats->cpus_online = 1;
 	stats->rmids_free = r->info.rmids_usable - stats->rmids_active;
-	memcpy(arg, stats, size);
-	memcpy(arg, &size, sizeof(size));
-	return 0;
+	return put(arg, stats, sizeof(*stats));
 }
 
 /* As the module: oldest first. */
@@ -389,21 +384,22 @@ static int get_path(const struct resctrl *r, struct cmt_cgroup_path *arg)
 	return -ENOENT;
 }
 
-static int get_uncore(struct cmt_uncore *arg)
-{
-	static const char reason[] = "resctrl does not count memory channels";
+#define NO_CHANNELS	"resctrl does not count memory channels"
 
-	arg->count = 0;
-	memcpy(arg->reason, reason, sizeof(reason));
-	memcpy(arg->channels_reason, reason, sizeof(reason));
-	return 0;
+static int get_uncore(void *arg)
+{
+	static const struct cmt_uncore none = {
+		.reason = NO_CHANNELS, .channels_reason = NO_CHANNELS,
+	};
+
+	return put(arg, &none, sizeof(none));
 }
 
 static int answer(struct resctrl *r, unsigned long command, void *arg)
 {
 	switch (command) {
 	case CMT_IOC_GET_INFO:
-		return get_info(r, arg);
+		return put(arg, &r->info, sizeof(r->info));
 	case CMT_IOC_GET_STATS:
 		return get_stats(r, arg);
 	case CMT_IOC_GET_RMIDS:

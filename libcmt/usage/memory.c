@@ -319,7 +319,7 @@ void usage_set_uncore(struct cmt_usage *usage, const struct cmt_uncore *uncore)
 static void ask_uncore(struct cmt_usage *usage)
 {
 	struct usage_channels *channels = &usage->channels;
-	struct cmt_uncore uncore;
+	struct cmt_uncore uncore = { .size = sizeof(uncore) };
 	struct cmt_box *boxes;
 	int err;
 

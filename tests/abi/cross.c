@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmt/cmt.h>
 
@@ -39,6 +41,23 @@ static bool library_is_older;
 	(result).behind = BEHIND;					\
 	(result).out.sz = sizeof((result).out);				\
 } while (0)
+
+/*
+ * A copy of @from, of @size bytes, at the end of what can be read and written.  The
+ * program ends without it.
+ */
+static void *at_the_end(const void *from, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(pages != MAP_FAILED && size <= page);
+	CHECK(!mprotect(pages + page, page, PROT_NONE));
+	return memcpy(pages + page - size, from, size);
+}
+
+#define AT_THE_END(object) at_the_end(&(object), sizeof(object))
 
 static void check_info(const struct cmt_device *dev)
 {
@@ -68,6 +87,21 @@ static void check_stats(const struct cmt_device *dev)
 #ifdef CMT_TEST_NEXT
 	CHECK(stats.out.test_next == CMT_TEST_NEXT);
 #endif
+}
+
+static const struct cmt_uncore *check_uncore(const struct cmt_device *dev)
+{
+	struct cmt_uncore from = { .size = sizeof(from) }, *uncore = AT_THE_END(from);
+	struct cmt_box *boxes;
+
+	CHECK(!cmt_device_uncore(dev, uncore, &boxes));
+	CHECK(uncore->size == sizeof(*uncore) && uncore->channels == 3);
+	CHECK(!strcmp(uncore->channels_reason, "taken"));
+#ifdef CMT_TEST_NEXT
+	CHECK(uncore->test_next == CMT_TEST_NEXT);
+#endif
+	free(boxes);
+	return uncore;
 }
 
 static void check_attach(struct cmt_device *dev)
@@ -260,13 +294,160 @@ static void check_slots(struct cmt_slots *slots)
 	cmt_slots_free(slots);
 }
 
+/* A name that the program made, and one that the library did not know yet */
+static struct cmt_container *make_container(void)
+{
+	struct cmt_container from = {
+		.sz = sizeof(from),
+		.cgroup_id = 77,
+		.path = "/a",
+		.image = "image",
+		.own_len = 2,
+		.uid = 1000,
+	};
+
+	return AT_THE_END(from);
+}
+
+static void check_containers(void)
+{
+	struct cmt_containers_opts opts = {
+		.sz = sizeof(opts),
+		.flags = CMT_CONTAINERS_GIVEN,
+	};
+	struct cmt_container *container = make_container();
+	const struct cmt_container *got;
+	struct cmt_containers *containers;
+
+	CHECK(!cmt_containers_new(&containers, &opts));
+	CHECK(!cmt_containers_put(containers, container));
+	got = cmt_containers_find(containers, 77);
+	CHECK(got && !strcmp(got->path, "/a") && !strcmp(got->image, "image"));
+#ifdef CMT_TEST_NEXT
+	container->test_next = 1;
+	CHECK(cmt_containers_put(containers, container) ==
+	      (library_is_older ? -EINVAL : 0));
+#endif
+	cmt_containers_free(containers);
+}
+
+#define ROWS 3U
+
+/* Rows that are as far from each other as their sz says */
+static const struct cmt_culprit_cpu *make_cpus(void)
+{
+	struct cmt_culprit_cpu rows[ROWS];
+
+	memset(rows, 0, sizeof(rows));
+	for (uint32_t i = 0; i < ROWS; i++) {
+		rows[i].sz = sizeof(rows[i]);
+		rows[i].id = 100 + i;
+		rows[i].start_ns = NOW;
+		rows[i].end_ns = NOW + MS;
+		rows[i].valid = CMT_CULPRIT_CPU_THROTTLED;
+		rows[i].throttled_ns = 1000 + i;
+		rows[i].stolen_ns = 2000 + i;
+	}
+	return AT_THE_END(rows);
+}
+
+static void record_state(struct cmt_recorder *recorder, const struct cmt_uncore *uncore)
+{
+	struct cmt_stats stats = { .size = sizeof(stats), .allocs = 42 };
+	struct cmt_recording_state from = {
+		.sz = sizeof(from),
+		.stats = AT_THE_END(stats),
+		.uncore = uncore,
+		.nr_cpus = ROWS,
+		.cpus = make_cpus(),
+		.counters_reason = "none",
+	};
+
+	CHECK(!cmt_recorder_state(recorder, AT_THE_END(from)));
+}
+
+static int write_chunk(void *ctx, const struct cmt_chunk *chunk)
+{
+	ssize_t n = write(*(const int *)ctx, chunk->bytes, chunk->nr_bytes);
+
+	return n == (ssize_t)chunk->nr_bytes ? 0 : -EIO;
+}
+
+static void record(const struct cmt_device *dev, const struct cmt_uncore *uncore, int fd)
+{
+	struct cmt_recorder_opts opts = {
+		.sz = sizeof(opts),
+		.info = cmt_device_info(dev),
+		.write = write_chunk,
+		.ctx = &fd,
+	};
+	struct cmt_container *container = make_container();
+	struct cmt_recorder *recorder;
+
+	CHECK(!cmt_recorder_new(&recorder, AT_THE_END(opts)));
+	CHECK(!cmt_recorder_begin(recorder));
+	CHECK(!cmt_recorder_name(recorder, container));
+#ifdef CMT_TEST_NEXT
+	container->test_next = 1;
+	CHECK(cmt_recorder_name(recorder, container) == (library_is_older ? -EINVAL : 0));
+#endif
+	record_state(recorder, uncore);
+	CHECK(!cmt_recorder_end(recorder));
+	cmt_recorder_free(recorder);
+}
+
+static void check_recorded_state(const struct cmt_recording_state *state)
+{
+	CHECK(!strcmp(state->counters_reason, "none"));
+	CHECK(state->stats && state->stats->allocs == 42);
+	CHECK(state->uncore && state->uncore->channels == 3);
+	CHECK(!strcmp(state->uncore->channels_reason, "taken"));
+	CHECK(state->nr_cpus == ROWS);
+	for (uint32_t i = 0; i < ROWS; i++) {
+		const struct cmt_culprit_cpu *cpu = cmt_recording_cpu_at(state, i);
+
+		CHECK(cpu->id == 100 + i && cpu->valid == CMT_CULPRIT_CPU_THROTTLED);
+		CHECK(cpu->start_ns == NOW && cpu->end_ns == NOW + MS);
+		CHECK(cpu->throttled_ns == 1000 + i && cpu->stolen_ns == 2000 + i);
+	}
+}
+
+static void check_recording(const struct cmt_device *dev, const struct cmt_uncore *uncore)
+{
+	const struct cmt_recording_item *item;
+	struct cmt_recording *recording;
+	unsigned int names = 0, states = 0;
+	int fd = memfd_create("recording", MFD_CLOEXEC), ret;
+
+	CHECK(fd >= 0);
+	record(dev, uncore, fd);
+	CHECK(!cmt_recording_open_fd(&recording, fd));
+	while ((ret = cmt_recording_next(recording, &item)) > 0) {
+		if (item->type == CMT_RECORDING_NAME) {
+			CHECK(item->container->cgroup_id == 77 &&
+			      !strcmp(item->container->image, "image"));
+			names++;
+		} else if (item->type == CMT_RECORDING_STATE) {
+			check_recorded_state(item->state);
+			states++;
+		}
+	}
+	CHECK(!ret && names == 1 && states == 1);
+	CHECK(cmt_recording_at_end(recording) == 1);
+	cmt_recording_close(recording);
+	close(fd);
+}
+
 static void setup(void)
 {
 	fake_setup(2, 64);
 #ifdef CMT_TEST_NEXT
 	fake.info.test_next = CMT_TEST_NEXT;
 	fake.stats.test_next = CMT_TEST_NEXT;
+	fake.uncore.test_next = CMT_TEST_NEXT;
 #endif
+	fake.uncore.channels = 3;
+	strcpy(fake.uncore.channels_reason, "taken");
 	fake.stats.allocs = 42;
 	fake.nr_existing = 2;
 	fake.as_of = fake.now = NOW;
@@ -290,6 +471,8 @@ int main(int argc, char **argv)
 	CHECK(!cmt_device_open(&dev, NULL, CMT_OPEN_CONTROL));
 	check_info(dev);
 	check_stats(dev);
+	check_containers();
+	check_recording(dev, check_uncore(dev));
 	check_attach(dev);
 	check_controls(dev);
 	check_error();

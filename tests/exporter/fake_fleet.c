@@ -264,6 +264,8 @@ int cmt_device_uncore(const struct cmt_device *dev, struct cmt_uncore *uncore,
 		      struct cmt_box **boxes)
 {
 	(void)dev;
+	if (uncore->size != sizeof(*uncore))
+		return -EINVAL;
 	*uncore = (struct cmt_uncore){
 		.size = sizeof(*uncore), .reason = "made up",
 		.channels_reason = "made \"up\"",

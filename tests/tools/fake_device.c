@@ -425,6 +425,8 @@ int cmt_device_uncore(const struct cmt_device *dev, struct cmt_uncore *uncore,
 	};
 
 	(void)dev;
+	if (uncore->size != sizeof(*uncore))
+		return -EINVAL;
 	*uncore = (struct cmt_uncore) {
 		.size = sizeof(*uncore), .reason = "made up \033[31m",
 	};

@@ -320,6 +320,7 @@ static int read_now(struct cmt_read *arg)
 /* No box is listed, whatever fake.uncore says of channels. */
 static int get_uncore(void *arg)
 {
+	fake.uncore.size = (uint32_t)sizeof(fake.uncore) + fake.more;
 	fake.uncore.boxes = ((struct cmt_uncore *)arg)->boxes;
 	return answer(arg, &fake.uncore, sizeof(fake.uncore));
 }

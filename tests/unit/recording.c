@@ -159,7 +159,7 @@ void made_state(struct made *made, uint64_t ms)
 	};
 	struct cmt_stats stats = { .size = sizeof(stats), .pending = 1, .ticks = ms };
 	struct cmt_reader_counts reader = { .sz = sizeof(reader), .late = ms };
-	struct cmt_uncore uncore = { .channels_reason = "none here" };
+	struct cmt_uncore uncore = { .size = sizeof(uncore), .channels_reason = "none here" };
 	struct cmt_record waits = {
 		.ts = 1, .type = CMT_REC_ALLOC_FAIL, .rmid = MADE_RMIDS - 1, .generation = 1,
 		.flags = CMT_F_OWNER_CGROUP, .owner.cgroup_id = MADE_CGROUP + 50,

@@ -119,7 +119,7 @@ static void print_text(const struct cmt_uncore *uncore,
 
 int ctl_uncore(const struct ctl *ctl, const char **what)
 {
-	struct cmt_uncore uncore;
+	struct cmt_uncore uncore = { .size = sizeof(uncore) };
 	struct cmt_box *boxes;
 	int ret;
 

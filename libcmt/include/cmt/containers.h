@@ -72,8 +72,8 @@ CMT_API const char *cmt_runtime_name(enum cmt_runtime runtime);
  */
 struct cmt_container {
 	size_t sz;		/**< sizeof(struct cmt_container), by the library, or
-				 *   by the caller of cmt_container_name() and
-				 *   cmt_containers_put()
+				 *   by the caller of cmt_container_name(),
+				 *   cmt_containers_put() and cmt_recorder_name()
 				 */
 	uint64_t cgroup_id;		/**< as in the lookup */
 	enum cmt_runtime runtime;
@@ -206,7 +206,7 @@ cmt_containers_find(struct cmt_containers *containers, uint64_t cgroup_id);
  * Put a cgroup into the cache, for instance from a recording.  Used are cgroup_id, path,
  * and the texts that are neither NULL nor ""; a missing name or id comes from the path.
  * The values are copied, and replace those of the cache in place.
- * Returns 0, -EINVAL (no path, or sz is too small) or -ENOMEM.
+ * Returns 0, -EINVAL (no path, sz, or a member that the library does not know) or -ENOMEM.
  */
 CMT_API int cmt_containers_put(struct cmt_containers *containers,
 			       const struct cmt_container *container);

@@ -273,11 +273,12 @@ CMT_API int cmt_device_read_now(const struct cmt_device *dev, uint32_t kind,
 /**
  * The boxes of counters outside the cores that the processor's discovery tables list:
  * see struct cmt_uncore.
- * @uncore: filled in, except its member boxes; with a count of 0, reason says why
+ * @uncore: the caller sets size, as for cmt_device_stats().  Filled in, except its member
+ *          boxes; with a count of 0, reason says why
  * @boxes:  uncore->count boxes, by socket.  Free it with free(3)
  *
- * Thread-safe.  Returns 0, -ENOMEM, -EPROTO (impossible counts), -ENOTTY (the module
- * is older) or -errno of ioctl(2).
+ * Thread-safe.  Returns 0, -EINVAL (size below CMT_UNCORE_SIZE, or above 4096), -ENOMEM,
+ * -EPROTO (impossible counts), -ENOTTY (the module is older) or -errno of ioctl(2).
  */
 CMT_API int cmt_device_uncore(const struct cmt_device *dev,
 			      struct cmt_uncore *uncore,

@@ -189,8 +189,9 @@ CMT_API int cmt_recorder_add(struct cmt_recorder *recorder,
 /**
  * Record the name of a cgroup: the members that cmt_containers_put() uses.  A container
  * without a path is ignored.  New and changed names are written before the records that
- * are not written yet.  Returns 0, -EINVAL (sz), -ENOSPC (there are max_names names, all of
- * cgroups with owners; the name is not recorded) or -ENOMEM.
+ * are not written yet.  Returns 0, -EINVAL (sz, or a member that the library does not know),
+ * -ENOSPC (there are max_names names, all of cgroups with owners; the name is not recorded) or
+ * -ENOMEM.
  */
 CMT_API int cmt_recorder_name(struct cmt_recorder *recorder,
 			      const struct cmt_container *container);
@@ -216,7 +217,7 @@ struct cmt_recording_state {
 				 *   recorder: now
 				 */
 	uint64_t realtime_ns;
-	const struct cmt_stats *stats;
+	const struct cmt_stats *stats;	/**< as cmt_device_stats() */
 	const struct cmt_snapshot *pending;	/**< as cmt_device_pending() */
 	const struct cmt_uncore *uncore;	/**< as cmt_device_uncore(); boxes are not
 						 *   recorded, only their count
@@ -236,7 +237,7 @@ struct cmt_recording_state {
 static inline const struct cmt_culprit_cpu *
 cmt_recording_cpu_at(const struct cmt_recording_state *state, uint32_t i)
 {
-	size_t size = state->cpu_size ? state->cpu_size : sizeof(*state->cpus);
+	size_t size = state->cpu_size ? state->cpu_size : state->cpus->sz;
 
 	return (const struct cmt_culprit_cpu *)(const void *)
 		((const char *)state->cpus + (size_t)i * size);
@@ -245,8 +246,9 @@ cmt_recording_cpu_at(const struct cmt_recording_state *state, uint32_t i)
 /**
  * Write the records that were added before, and then the state.  Call it about once a
  * second.  @state: the recorder keeps no pointer to it.  At most 65536 pending owners and
- * 65536 rows of cpus are recorded.  Returns 0, -EINVAL, -ENOMEM or the value of the
- * callback.
+ * 65536 rows of cpus are recorded.  Returns 0, -EINVAL (a size in @state or in what it
+ * points to, a row with a member that the library does not know, reserved, or no cpus),
+ * -ENOMEM or the value of the callback.
  */
 CMT_API int cmt_recorder_state(struct cmt_recorder *recorder,
 			       const struct cmt_recording_state *state);

@@ -21,7 +21,7 @@
 
 struct cmt_uncore uncore_of(struct cmt_box **boxes)
 {
-	struct cmt_uncore uncore;
+	struct cmt_uncore uncore = { .size = sizeof(uncore) };
 	struct cmt_device *dev;
 	int ret = cmt_device_open(&dev, NULL, 0);
 

@@ -716,10 +716,44 @@ START_TEST(test_snapshot_stride)
 }
 END_TEST
 
+/* Nothing is written beyond the caller's size, nor to a structure of an impossible size. */
+START_TEST(test_uncore_sizes)
+{
+	static const uint32_t impossible[] = { 0, CMT_UNCORE_SIZE - 1, 4097, UINT32_MAX };
+	struct {
+		struct cmt_uncore known;
+		uint64_t newer[4];
+	} uncore;
+	struct cmt_box *boxes;
+
+	fake.more = 16;
+	fake.uncore.channels = 3;
+	open_ok(0);
+	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {
+		memset(&uncore, 0xff, sizeof(uncore));
+		uncore.known.size = impossible[i];
+		ck_assert_int_eq(cmt_device_uncore(dev, &uncore.known, &boxes), -EINVAL);
+		ck_assert_uint_eq(uncore.known.channels, UINT32_MAX);
+	}
+	uncore.known.size = CMT_UNCORE_SIZE;
+	ck_assert_int_eq(cmt_device_uncore(dev, &uncore.known, &boxes), 0);
+	ck_assert_uint_eq(uncore.known.size, CMT_UNCORE_SIZE);
+	ck_assert_uint_eq(uncore.known.channels, 3);
+	ck_assert_uint_eq(uncore.newer[0], UINT64_MAX);
+	free(boxes);
+	uncore.known.size = sizeof(uncore);
+	fake.more = 0;
+	ck_assert_int_eq(cmt_device_uncore(dev, &uncore.known, &boxes), 0);
+	ck_assert_uint_eq(uncore.known.size, CMT_UNCORE_SIZE);
+	ck_assert_uint_eq(uncore.newer[0], 0);
+	free(boxes);
+}
+END_TEST
+
 /* A text of a module that fills all of its room ends there. */
 START_TEST(test_uncore_strings_terminated)
 {
-	struct cmt_uncore uncore;
+	struct cmt_uncore uncore = { .size = sizeof(uncore) };
 	struct cmt_box *boxes;
 
 	memset(fake.uncore.reason, 'x', sizeof(fake.uncore.reason));
@@ -747,6 +781,7 @@ int main(void)
 	tcase_add_test(tcase, test_info_contradictions);
 	tcase_add_test(tcase, test_info_greatest);
 	tcase_add_test(tcase, test_info_strings_terminated);
+	tcase_add_test(tcase, test_uncore_sizes);
 	tcase_add_test(tcase, test_uncore_strings_terminated);
 	tcase_add_test(tcase, test_stats);
 	tcase_add_test(tcase, test_older_module);

@@ -246,7 +246,9 @@ END_TEST
 START_TEST(texts_are_printable)
 {
 	struct cmt_info info = *cmt_device_info(dev);
-	struct cmt_uncore uncore = { .reason = ESCAPE, .channels_reason = ESCAPE };
+	struct cmt_uncore uncore = {
+		.size = sizeof(uncore), .reason = ESCAPE, .channels_reason = ESCAPE,
+	};
 	const struct cmt_recording_state state = { .sz = sizeof(state), .uncore = &uncore };
 	const struct cmt_recorder_opts opts = {
 		.sz = sizeof(opts), .write = take, .host = ESCAPE, .info = &info,
@@ -272,6 +274,29 @@ START_TEST(texts_are_printable)
 	next(CMT_RECORDING_STATE);
 	ck_assert_str_eq(item->state->uncore->reason, ESCAPED);
 	ck_assert_str_eq(item->state->uncore->channels_reason, ESCAPED);
+}
+END_TEST
+
+/* What a state points to has a size, and each row of cpus, too. */
+START_TEST(impossible_states)
+{
+	struct cmt_culprit_cpu cpus[2] = { { .sz = sizeof(cpus[0]) }, { .sz = 4 } };
+	struct cmt_stats stats = { .size = CMT_STATS_SIZE - 1 };
+	struct cmt_uncore uncore = { .size = CMT_UNCORE_SIZE - 1 };
+	const struct cmt_recording_state states[] = {
+		{ .sz = sizeof(states[0]), .stats = &stats },
+		{ .sz = sizeof(states[0]), .uncore = &uncore },
+		{ .sz = sizeof(states[0]), .nr_cpus = 1 },
+		{ .sz = sizeof(states[0]), .nr_cpus = 2, .cpus = cpus },
+		{ .sz = sizeof(states[0]), .nr_cpus = 1, .cpus = &cpus[1] },
+		{ .sz = sizeof(states[0]), .reserved = 1 },
+		{ .sz = 4 },
+	};
+	uint64_t before = nr_bytes;
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		ck_assert_int_eq(cmt_recorder_state(recorder, &states[i]), -EINVAL);
+	ck_assert_uint_eq(nr_bytes, before);
 }
 END_TEST
 
@@ -649,6 +674,7 @@ int main(void)
 	tcase_add_test(tcase, state_once_a_second);
 	tcase_add_test(tcase, counts_are_rounded);
 	tcase_add_test(tcase, texts_are_printable);
+	tcase_add_test(tcase, impossible_states);
 	tcase_add_test(tcase, module_without_answers);
 	tcase_add_test(tcase, owners_in_each_chunk);
 	tcase_add_test(tcase, snapshot_owners_repeat);

@@ -1251,10 +1251,10 @@ START_TEST(end_of_header_is_zero)
 }
 END_TEST
 
-/* An address in a file is none of this program. */
+/* An address in a file is none of this program, and a size is that of its section. */
 START_TEST(address_in_a_file_is_ignored)
 {
-	struct cmt_uncore uncore = { .channels_reason = "none here" };
+	struct cmt_uncore uncore = { .size = sizeof(uncore), .channels_reason = "none here" };
 	const struct cmt_recording_state from = { .sz = sizeof(from), .uncore = &uncore };
 	struct rec_state state = { 0 };
 	struct rec_buffer raw = { 0 };
@@ -1266,9 +1266,11 @@ START_TEST(address_in_a_file_is_ignored)
 	at += (ptrdiff_t)offsetof(struct cmt_uncore, boxes) -
 	      (ptrdiff_t)offsetof(struct cmt_uncore, channels_reason);
 	memset(at, 0xff, sizeof(uncore.boxes));
+	memset(at - offsetof(struct cmt_uncore, boxes), 0xff, sizeof(uncore.size));
 	ck_assert_int_eq(rec_state_get(&state, &raw), 0);
 	ck_assert_str_eq(state.uncore.channels_reason, "none here");
 	ck_assert_uint_eq(state.uncore.boxes, 0);
+	ck_assert_uint_eq(state.uncore.size, sizeof(uncore));
 	rec_state_free(&state);
 	rec_buffer_free(&raw);
 }

@@ -796,7 +796,7 @@ START_TEST(test_device_answers)
 {
 	struct cmt_stats stats = { .size = sizeof(stats) };
 	struct cmt_snapshot *snapshot;
-	struct cmt_uncore uncore;
+	struct cmt_uncore uncore = { .size = sizeof(uncore) };
 	struct cmt_box *boxes;
 	const struct cmt_info *info;
 	char *patterns;

@@ -347,15 +347,22 @@ static void lib_control(void)
 static void lib_sizes(void)
 {
 	struct { struct cmt_stats stats; uint64_t behind; } room;
+	struct { struct cmt_uncore uncore; uint64_t behind; } other;
 	const struct cmt_info *info;
 	struct cmt_device *dev;
+	struct cmt_box *boxes;
 	uint32_t known = sizeof(struct cmt_stats);
 
 	memset(&room, 0xff, sizeof(room));
 	room.stats.size = known;
+	memset(&other, 0xff, sizeof(other));
+	other.uncore.size = sizeof(other.uncore);
 	CHECK(!cmt_device_open(&dev, NULL, 0), "open");
 	CHECK(!cmt_device_stats(dev, &room.stats), "stats");
-	CHECK(room.behind == ~0ULL, "written behind the structure");
+	CHECK(!cmt_device_uncore(dev, &other.uncore, &boxes), "uncore");
+	free(boxes);
+	CHECK(room.behind == ~0ULL && other.behind == ~0ULL,
+	      "written behind the structure");
 	info = cmt_device_info(dev);
 	CHECK(info->size >= CMT_INFO_SIZE && info->size <= CMT_INFO_ROOM,
 	      "info of %u bytes", info->size);
@@ -367,6 +374,8 @@ static void lib_sizes(void)
 				  CMT_TEST_NEXT : 0), "info made up");
 	CHECK(room.stats.test_next == (room.stats.size == known ?
 				       CMT_TEST_NEXT : 0), "stats made up");
+	CHECK(other.uncore.test_next == (other.uncore.size == sizeof(other.uncore) ?
+					 CMT_TEST_NEXT : 0), "uncore made up");
 #endif
 	cmt_device_close(dev);
 }
