@@ -395,6 +395,26 @@ static int get_uncore(void *arg)
 	return put(arg, &none, sizeof(none));
 }
 
+#define COUNTERS	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | \
+			 CMT_F_LLC_REFERENCES)
+
+/* resctrl has no counters, which is no error; what the module refuses is one. */
+static int set_counters(uint32_t counters)
+{
+	bool first = counters & CMT_F_COUNTERS_FIRST;
+
+	counters &= ~(CMT_F_WAITED | CMT_F_COUNTERS_FIRST | CMT_F_CHANNEL);
+	return counters & ~COUNTERS || (first && !counters) ? -EINVAL : 0;
+}
+
+/* A sample may have more than what is asked for. */
+static int set_values(uint32_t values)
+{
+	const uint32_t all = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL;
+
+	return !values || values & ~all ? -EINVAL : 0;
+}
+
 static int answer(struct resctrl *r, unsigned long command, void *arg)
 {
 	switch (command) {
@@ -410,8 +430,10 @@ static int answer(struct resctrl *r, unsigned long command, void *arg)
 		return get_path(r, arg);
 	case CMT_IOC_GET_UNCORE:
 		return get_uncore(arg);
-	case CMT_IOC_SET_COUNTERS:	/* resctrl has no counters, which is no error */
-	case CMT_IOC_SET_VALUES:	/* a sample may have more */
+	case CMT_IOC_SET_COUNTERS:
+		return set_counters(((struct cmt_counters *)arg)->counters);
+	case CMT_IOC_SET_VALUES:
+		return set_values(((struct cmt_values *)arg)->values);
 	case CMT_IOC_SET_WATERMARK:	/* the timer wakes readers */
 		return 0;
 	default:

@@ -833,6 +833,27 @@ START_TEST(test_device_answers)
 }
 END_TEST
 
+/* What the module refuses is refused here, too. */
+START_TEST(test_requests)
+{
+	const uint32_t values[] = { 0, CMT_F_CYCLES, ALL | 1U << 31 };
+	const uint32_t counters[] = { CMT_F_OCCUPANCY, 1U << 31, CMT_F_COUNTERS_FIRST,
+				      CMT_F_COUNTERS_FIRST | CMT_F_WAITED };
+
+	groups_add("web");
+	open_device(MS);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		ck_assert_int_eq(cmt_device_set_values(dev, values[i]), -EINVAL);
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		ck_assert_int_eq(cmt_device_set_counters(dev, counters[i]), -EINVAL);
+	ck_assert_int_eq(cmt_device_set_values(dev, CMT_F_OCCUPANCY), 0);
+	ck_assert_int_eq(cmt_device_set_values(dev, ALL), 0);
+	ck_assert_int_eq(cmt_device_set_counters(dev, 0), 0);
+	ck_assert_int_eq(cmt_device_set_counters(dev, CMT_F_COUNTERS_FIRST | CMT_F_CYCLES |
+						 CMT_F_WAITED | CMT_F_CHANNEL), 0);
+}
+END_TEST
+
 static const struct cmt_usage_row *row_of(const struct cmt_usage_frame *frame,
 					  const char *path)
 {
@@ -934,6 +955,7 @@ int main(void)
 	tcase_add_test(tcase, test_no_permission);
 	tcase_add_test(tcase, test_no_permission_for_a_file);
 	tcase_add_test(tcase, test_device_answers);
+	tcase_add_test(tcase, test_requests);
 	tcase_add_test(tcase, test_usage);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
