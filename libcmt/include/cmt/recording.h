@@ -189,9 +189,9 @@ CMT_API int cmt_recorder_add(struct cmt_recorder *recorder,
 /**
  * Record the name of a cgroup: the members that cmt_containers_put() uses.  A container
  * without a path is ignored.  New and changed names are written before the records that
- * are not written yet.  Returns 0, -EINVAL (sz, or a member that the library does not know),
- * -ENOSPC (there are max_names names, all of cgroups with owners; the name is not recorded) or
- * -ENOMEM.
+ * are not written yet.  Returns 0, -EINVAL (sz, a member that the library does not know, or
+ * all texts together are longer than 64 KiB), -ENOSPC (there are max_names names, all of
+ * cgroups with owners; the name is not recorded) or -ENOMEM.
  */
 CMT_API int cmt_recorder_name(struct cmt_recorder *recorder,
 			      const struct cmt_container *container);

@@ -403,6 +403,7 @@ START_TEST(many_names)
 		.sz = sizeof(opts), .write = take, .info = cmt_device_info(dev),
 		.max_names = 16,
 	};
+	static char too_long[65537];
 	char path[64];
 	struct cmt_container c = { .sz = sizeof(c), .path = path };
 	int refused = 0;
@@ -426,6 +427,9 @@ START_TEST(many_names)
 	ck_assert_int_eq(refused, 16);
 	cmt_recorder_counts(recorder, &counts);
 	ck_assert_uint_le(counts.names, 16);
+	memset(too_long, 'x', sizeof(too_long) - 1);
+	c.path = too_long;
+	ck_assert_int_eq(cmt_recorder_name(recorder, &c), -EINVAL);
 	c.path = NULL;
 	ck_assert_int_eq(cmt_recorder_name(recorder, &c), 0);
 	c.sz = 8;
