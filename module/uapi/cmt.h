@@ -10,19 +10,22 @@
  * nanoseconds, sizes are bytes.  A reader skips record types it does not know.
  *
  * Rings.  Every possible CPU has one ring: a header page (struct
- * cmt_ring_header) and cmt_info.ring_records slots.  The kernel overwrites the
- * oldest record and never waits.  A ring is mapped read-only with
+ * cmt_ring_header) and cmt_ring_header.records slots, which are
+ * cmt_info.ring_records or fewer.  The kernel overwrites the oldest record and
+ * never waits.  A ring is mapped read-only with
  *
  *	mmap(NULL, info.ring_bytes, PROT_READ, MAP_SHARED, fd,
  *	     cpu * info.ring_bytes)
  *
  * Any other length or offset is EINVAL.  A CPU that is not possible is ENXIO (there may
  * be gaps below info.nr_cpus).  PROT_WRITE is EPERM (EACCES on a read-only descriptor).
- * The data pages of a ring whose state is CMT_RING_ABSENT do not exist yet: touching
- * them raises SIGBUS.  head of such a ring is 0, so that there is nothing to read.
+ * Touching the slots of a ring in CMT_RING_ABSENT, which do not exist yet, or the part of a
+ * mapping that follows the last slot of a smaller ring raises SIGBUS.  head of an absent ring
+ * is 0, so that there is nothing to read.
  *
  * Reading.  head counts the records ever written to the ring; record i is in
- * slot i & (records - 1).  A reader at position pos
+ * slot i & (records - 1), with records of the ring's own header.  A reader at
+ * position pos
  *
  *	1. loads head with acquire; pos..head-1 are published
  *	2. copies some of them
@@ -37,7 +40,8 @@
  * Order.  Timestamps within a ring never go back.  Lifecycle records (ALLOC,
  * FREE, UPDATE, ALLOC_FAIL) have strictly increasing timestamps over all
  * rings.  Once a ring has a record of time t, it never gets one of an earlier
- * time; while sampling runs, a TICK record states this at every interval.
+ * time; while sampling runs, a TICK record in every ring in CMT_RING_ONLINE
+ * states this at every interval.
  *
  * Sampling runs while at least one descriptor that has mapped a ring is open.
  *
@@ -288,12 +292,15 @@ enum {
 
 /* cmt_ring_header.state */
 enum {
-	CMT_RING_ABSENT		= 0,	/* the CPU has never been online */
+	CMT_RING_ABSENT		= 0,	/* the CPU has never been online, or came online when
+					 * there was no memory for its ring: see unwritten
+					 */
 	CMT_RING_ONLINE		= 1,
 	CMT_RING_OFFLINE	= 2,	/* may come back */
-	CMT_RING_QUIET		= 3,	/* online, without TICKs: the CPU is excluded
-					 * from sampling.  A record is written at most
-					 * a tick's time after its timestamp
+	CMT_RING_QUIET		= 3,	/* online, without TICKs: the CPU is excluded from
+					 * sampling, or is one of cmt_stats.cpus_unread.
+					 * A record is written at most a tick's time
+					 * after its timestamp
 					 */
 };
 
@@ -301,8 +308,9 @@ enum {
 #define CMT_RING_DATA_OFFSET	4096U
 
 /*
- * The first page of a ring.  All members but state and head are constant.  records differs
- * between rings: rings of CPUs that read less are smaller.
+ * The first page of a ring.  All members but state, head and unwritten are constant.
+ * records differs between rings: rings of CPUs that read less are smaller, and so are those
+ * that cmt_stats.rings_small counts.
  */
 struct cmt_ring_header {
 	__u32 magic;		/* CMT_RING_MAGIC */
