@@ -25,7 +25,7 @@ u32 cmt_owner_rmid_number(const struct cmt_rmid *r)
 	return cmt_pool_number(&owner_pool, r);
 }
 
-void owner_fail(struct cmt_owner *owner, u32 why)
+void owner_fail(struct cmt_owner *owner)
 {
 	struct cmt_record record;
 
@@ -33,7 +33,7 @@ void owner_fail(struct cmt_owner *owner, u32 why)
 	if (owner_is_overflow(owner))
 		return;
 	alloc_fails++;
-	cmt_owner_fill_fail(&record, owner, why);
+	cmt_owner_fill_fail(&record, owner);
 	record.ts = cmt_owner_now();
 	cmt_emit(&record);
 }
@@ -47,10 +47,11 @@ void owner_pending_enqueue(struct cmt_owner *owner, u32 why)
 	WRITE_ONCE(cmt_owner_rmids[cmt_owner_number(owner)], shared);
 	owner->pending_since = cmt_owner_now();
 	owner->failed = false;
+	owner->why = why;
 	owner_queue_set(owner, true);
 	cmt_pool_expire(&owner_pool, owner->pending_since);
 	if (owner_queue_before(owner->listed + 1) > owner_pool.nr_free)
-		owner_fail(owner, why);
+		owner_fail(owner);
 }
 
 struct cmt_owner *cmt_owner_take(struct cmt_rmid **r)
@@ -63,7 +64,7 @@ struct cmt_owner *cmt_owner_take(struct cmt_rmid **r)
 	*r = cmt_pool_alloc(&owner_pool, cmt_owner_now());
 	if (!*r) {
 		if (!owner->failed)
-			owner_fail(owner, CMT_WHY_NO_RMID);
+			owner_fail(owner);
 		return NULL;
 	}
 	owner_queue_set(owner, false);

@@ -19,11 +19,11 @@
 /* assign.c */
 
 /* An owner has no RMID and no owner number, or still no RMID: write an ALLOC_FAIL. */
-void owner_fail(struct cmt_owner *owner, u32 why);
+void owner_fail(struct cmt_owner *owner);
 
 /*
  * The owner becomes pending.  Until it has a dedicated RMID, it shares the RMID of the
- * overflow owner.  @why is for the ALLOC_FAIL, if no RMID is left for the owner.
+ * overflow owner.  @why: CMT_WHY_*, if no RMID is left for the owner.
  */
 void owner_pending_enqueue(struct cmt_owner *owner, u32 why);
 

@@ -103,7 +103,7 @@ void owner_emit(u16 type, u64 ts, const struct cmt_rmid *r)
 }
 
 void cmt_owner_fill_fail(struct cmt_record *record,
-			 const struct cmt_owner *owner, u32 why)
+			 const struct cmt_owner *owner)
 {
 	u32 rmid = owner_overflow()->rmid;
 
@@ -116,7 +116,7 @@ void cmt_owner_fill_fail(struct cmt_record *record,
 		.tgid = owner_tgid(owner),
 		.domain = cmt_ring_domain_id(),
 		.owner.cgroup_id = owner->cgroup_id,
-		.owner.why = why,
+		.owner.why = owner->why,
 	};
 	memcpy(record->owner.comm, owner->comm, CMT_COMM_LEN);
 }

@@ -167,12 +167,13 @@ bool cmt_owner_join_overflow(u32 tgid, u64 cgroup_id, const char *comm)
 		.kind = CMT_OWNER_PROCESS,
 		.id = tgid,
 		.cgroup_id = cgroup_id,
+		.why = CMT_WHY_NO_OWNER,
 	};
 
 	if (owner_is_overflow(cmt_owner_of(tgid)))
 		return false;
 	strscpy_pad(process.comm, comm, CMT_COMM_LEN);
-	owner_fail(&process, CMT_WHY_NO_OWNER);
+	owner_fail(&process);
 	return cmt_owner_join(tgid, owner_overflow());
 }
 

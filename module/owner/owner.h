@@ -77,6 +77,7 @@ struct cmt_owner {
 	u32 members;		/* processes in cmt_owner_table with this owner */
 	u32 holders;		/* number of users CMT_BY_HOLD */
 	u32 listed;		/* one of the lists of queue.c; 0: none */
+	u8 why;			/* CMT_WHY_*: constant while pending */
 	bool attached;
 	bool scoped;
 	bool service;		/* scoped, and of the lower class */
@@ -219,9 +220,12 @@ struct cmt_owner *cmt_owner_take(struct cmt_rmid **r);
 bool cmt_owner_give(struct cmt_owner *owner, struct cmt_rmid *r);
 /* The number of an RMID. */
 u32 cmt_owner_rmid_number(const struct cmt_rmid *r);
-/* Write the ALLOC_FAIL of a pending owner, with the time since when it is pending. */
+/*
+ * Write the ALLOC_FAIL of a pending owner, with the reason, and the time since when it is
+ * pending.
+ */
 void cmt_owner_fill_fail(struct cmt_record *record,
-			 const struct cmt_owner *owner, u32 why);
+			 const struct cmt_owner *owner);
 
 /* Without the owner lock, from here on. */
 

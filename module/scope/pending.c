@@ -257,8 +257,7 @@ static u32 snapshot_chunk(u32 i, struct cmt_record *records, u32 n, u32 room)
 		if (!owner || !owner->pending || i == CMT_OVERFLOW_OWNER)
 			continue;
 		if (n < room)
-			cmt_owner_fill_fail(&records[n], owner,
-					    CMT_WHY_NO_RMID);
+			cmt_owner_fill_fail(&records[n], owner);
 		n++;
 	}
 	cmt_owners_unlock(flags);

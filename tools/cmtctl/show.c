@@ -31,7 +31,6 @@ static const char *why_name(uint32_t why)
 	static const char *const names[] = {
 		[CMT_WHY_NO_RMID] = "no-rmid",
 		[CMT_WHY_RECLAIMED] = "reclaimed",
-		[CMT_WHY_NO_OWNER] = "no-owner",
 	};
 
 	return why < sizeof(names) / sizeof(names[0]) ? names[why] : "unknown";

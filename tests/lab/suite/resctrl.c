@@ -441,6 +441,21 @@ static bool was_taken(const struct log *log, uint32_t rmid)
 	return false;
 }
 
+/*
+ * The process whose RMID was taken is pending, with this reason.  The highest RMID is the
+ * overflow owner's, which is in no list.
+ */
+static void check_reclaimed(const struct dev *dev, uint32_t rmid)
+{
+	static struct cmt_record records[2 * CROWD];
+	uint32_t i, n = waiting_get(dev, records, 2 * CROWD), reclaimed = 0;
+
+	for (i = 0; i < n; i++)
+		reclaimed += records[i].owner.why == CMT_WHY_RECLAIMED;
+	CHECK(reclaimed == 1, "%u of %u pending owners lost their RMID, %u is taken",
+	      reclaimed, n, rmid);
+}
+
 /* All RMIDs have an owner when resctrl gives one of them to a group. */
 static void test_taken_rmid(void)
 {
@@ -474,6 +489,7 @@ static void test_taken_rmid(void)
 		CHECK(snapshot.records[i].rmid != group ||
 		      snapshot.records[i].flags & CMT_F_OWNER_RESCTRL,
 		      "%u has resctrl's RMID", snapshot.records[i].tgid);
+	check_reclaimed(&dev, group);
 	stop_crowd(crowd);
 	dev_snapshot(&dev, &snapshot);
 	stats = dev_stats(&dev);

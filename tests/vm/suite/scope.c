@@ -738,6 +738,18 @@ static bool are_pending(const struct dev *dev, const uint64_t *ids, uint32_t nr)
 	return i == n;
 }
 
+/* The reason of a pending owner, CMT_WHY_*; 0: the owner is not pending. */
+static uint64_t why_pending(const struct dev *dev, uint64_t cgroup)
+{
+	static struct cmt_record records[CROWD];
+	uint32_t i, n = waiting_get(dev, records, CROWD);
+
+	for (i = 0; i < n; i++)
+		if (records[i].owner.cgroup_id == cgroup)
+			return records[i].owner.why;
+	return 0;
+}
+
 #define CHECK_PENDING(dev, ...) do {						\
 	const uint64_t ids_[] = { __VA_ARGS__ };				\
 										\
@@ -826,6 +838,10 @@ static void scope_services(void)
 	ids[0] = group_make(container(0));
 	WAIT_FOR(has_rmid(&dev, ids[0]), 5000, "the container has no RMID");
 	CHECK_PENDING(&dev, units[6], units[5]);
+	CHECK(why_pending(&dev, units[5]) == CMT_WHY_RECLAIMED,
+	      "the reclaimed service is pending for another reason");
+	CHECK(why_pending(&dev, units[6]) == CMT_WHY_NO_RMID,
+	      "a service that had no RMID is pending for another reason");
 	r = overflow_of(&dev);
 	CHECK(r, "no overflow RMID");
 	wait_tick(&look, 1, r->rmid);
