@@ -113,7 +113,8 @@ def container_series(who, factor):
     for kind, part in (("total", 1), ("local", 0.75)):
         yield counter("cmt_memory_bytes_total", 1e9 * part * factor, 3e9 * part * factor,
                       kind=kind, **who)
-    yield counter("cmt_cpu_seconds_total", 2 * factor, 2 * factor, **who)
+    if who != NOBODY:
+        yield counter("cmt_cpu_seconds_total", 2 * factor, 2 * factor, **who)
     yield counter("cmt_cpu_wait_seconds_total", 0.5 * factor, 0.5 * factor, **who)
     yield counter("cmt_cycles_total", 4e9, 4e9, **who)
     yield counter("cmt_instructions_total", 8e9, 6e9, **who)

@@ -195,10 +195,12 @@ static void add_occupancy(struct series_set *set, struct series *series,
 		extreme->most = o->most_bytes;
 }
 
-static void add_counters(struct series *series,
-			 const struct cmt_usage_counters *c)
+static void add_counters(struct series *series, const struct cmt_usage_row *row)
 {
-	if (c->known)
+	const struct cmt_usage_counters *c = &row->counters;
+
+	/* the time of RMID 0 is mostly idle */
+	if (c->known && row->kind != CMT_USAGE_UNATTRIBUTED)
 		count(series, COUNT_RAN, c->ran_ns);
 	if (c->values & CMT_F_CYCLES)
 		count(series, COUNT_CYCLES, c->cycles);
@@ -280,7 +282,7 @@ static void add_row(struct series_set *set, const struct cmt_usage_frame *frame,
 		count(series, COUNT_TOTAL, row->total.bytes);
 	if (row->local.known)
 		count(series, COUNT_LOCAL, row->local.bytes);
-	add_counters(series, &row->counters);
+	add_counters(series, row);
 	add_incomplete(series, row, values, interval_ns);
 	set->rows_dropped += parts_add(&series->parts, frame, row);
 	add_histograms(set, frame, row, series);

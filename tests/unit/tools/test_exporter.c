@@ -270,6 +270,28 @@ START_TEST(test_counters)
 }
 END_TEST
 
+/* The time of RMID 0 is mostly idle: it is no CPU time, and its cycles are cycles. */
+START_TEST(test_idle_is_no_cpu_time)
+{
+	struct cmt_usage_row *row;
+
+	begin(10, 3);
+	new_frame();
+	row = add_row(1, 1, 1);
+	row->kind = CMT_USAGE_UNATTRIBUTED;
+	row->counters.known = true;
+	row->counters.ran_ns = 64000000000;
+	row->counters.values = CMT_F_CYCLES | CMT_F_WAITED;
+	row->counters.cycles = 1000;
+	row->counters.waited_ns = 5;
+	end_frame();
+	ck_assert(!has("cmt_cpu_seconds_total{"));
+	ck_assert(has("\ncmt_cycles_total{container=\"(unattributed)\"} 1000\n"));
+	ck_assert(has("\ncmt_cpu_wait_seconds_total{container=\"(unattributed)\"} 0.000000005\n"));
+	finish();
+}
+END_TEST
+
 /* Other programs need the processor's counters: what is missing is said to be incomplete. */
 START_TEST(test_counters_given_up)
 {
@@ -1323,6 +1345,7 @@ int main(void)
 	UNIT_CASE(suite, test_residue);
 	UNIT_CASE(suite, test_unknown);
 	UNIT_CASE(suite, test_degraded);
+	UNIT_CASE(suite, test_idle_is_no_cpu_time);
 	UNIT_CASE(suite, test_overwritten);
 	UNIT_CASE(suite, test_counters);
 	UNIT_CASE(suite, test_counters_given_up);
