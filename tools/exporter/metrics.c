@@ -123,6 +123,7 @@ static void emit_incomplete(struct writer *w)
 		[INCOMPLETE_OCCUPANCY] = { "value=\"occupancy\"",
 					   CMT_F_OCCUPANCY },
 		[INCOMPLETE_MEMORY] = { "value=\"memory\"", CMT_F_MBM_TOTAL },
+		[INCOMPLETE_LOCAL] = { "value=\"memory_local\"", CMT_F_MBM_LOCAL },
 		[INCOMPLETE_COUNTERS] = { "value=\"counters\"", CMT_F_CYCLES },
 		[INCOMPLETE_WAIT] = { "value=\"cpu_wait\"", CMT_F_WAITED },
 	};

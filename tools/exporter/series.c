@@ -235,6 +235,8 @@ static void add_incomplete(struct series *series,
 			!o->known || o->partial || o->age_ns > interval_ns;
 	if (values & CMT_F_MBM_TOTAL)
 		series->incomplete[INCOMPLETE_MEMORY] += is_short(&row->total);
+	if (values & CMT_F_MBM_LOCAL)
+		series->incomplete[INCOMPLETE_LOCAL] += is_short(&row->local);
 	if (values & CMT_F_CYCLES)
 		series->incomplete[INCOMPLETE_COUNTERS] +=
 			!c->known || c->bounds & ~CMT_F_WAITED ||

@@ -212,6 +212,34 @@ START_TEST(test_degraded)
 }
 END_TEST
 
+/* Local traffic that was not counted is none of other nodes, and is said to be missing. */
+START_TEST(test_local_incomplete)
+{
+	begin(10, 3);
+	new_frame();
+	add_row(1, 5, 10)->local = (struct cmt_usage_rate){
+		.why = CMT_USAGE_WHY_UNAVAILABLE, .rate = NAN,
+	};
+	add_row(2, 5, 10)->local.partial = true;
+	add_row(3, 5, 10);
+	add_row(4, 5, 10)->local = (struct cmt_usage_rate){
+		.why = CMT_USAGE_WHY_FIRST, .rate = NAN,
+	};
+	end_frame();
+	ck_assert(has("\ncmt_incomplete_intervals_total{" ONE ",value=\"memory\"} 0\n"));
+	ck_assert(has("\ncmt_incomplete_intervals_total{" ONE ",value=\"memory_local\"} 1\n"));
+	ck_assert(has("container=\"c2\",value=\"memory_local\"} 1\n"));
+	ck_assert(has("container=\"c3\",value=\"memory_local\"} 0\n"));
+	ck_assert(has("container=\"c4\",value=\"memory_local\"} 0\n"));
+	/* a machine that counts no local traffic lacks none */
+	series_frame(&set, &frame, CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL);
+	ck_assert(has("\ncmt_incomplete_intervals_total{" ONE ",value=\"memory_local\"} 1\n"));
+	machine.info.events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL;
+	ck_assert(!has("cmt_incomplete_intervals_total{" ONE ",value=\"memory_local\""));
+	finish();
+}
+END_TEST
+
 /* Another RMID counts a part, or all: a flag and a counter say so, and 0 has no line. */
 START_TEST(test_overwritten)
 {
@@ -1346,6 +1374,7 @@ int main(void)
 	UNIT_CASE(suite, test_unknown);
 	UNIT_CASE(suite, test_degraded);
 	UNIT_CASE(suite, test_idle_is_no_cpu_time);
+	UNIT_CASE(suite, test_local_incomplete);
 	UNIT_CASE(suite, test_overwritten);
 	UNIT_CASE(suite, test_counters);
 	UNIT_CASE(suite, test_counters_given_up);
