@@ -221,6 +221,15 @@ static bool is_short(const struct cmt_usage_rate *rate)
 	       (!rate->known && !(rate->why & CMT_USAGE_WHY_FIRST));
 }
 
+/* An interval counts once, however many rows the series has in it. */
+static void count_incomplete(struct series *series, enum series_incomplete which, bool is)
+{
+	uint32_t bit = is ? 1U << which : 0;
+
+	series->incomplete[which] += (bit & ~series->incomplete_now) != 0;
+	series->incomplete_now |= bit;
+}
+
 static void add_incomplete(struct series *series,
 			   const struct cmt_usage_row *row, uint32_t values,
 			   uint64_t interval_ns)
@@ -231,19 +240,19 @@ static void add_incomplete(struct series *series,
 	if (o->why & CMT_USAGE_WHY_ENDED)
 		return;
 	if (values & CMT_F_OCCUPANCY)
-		series->incomplete[INCOMPLETE_OCCUPANCY] +=
-			!o->known || o->partial || o->age_ns > interval_ns;
+		count_incomplete(series, INCOMPLETE_OCCUPANCY,
+				 !o->known || o->partial || o->age_ns > interval_ns);
 	if (values & CMT_F_MBM_TOTAL)
-		series->incomplete[INCOMPLETE_MEMORY] += is_short(&row->total);
+		count_incomplete(series, INCOMPLETE_MEMORY, is_short(&row->total));
 	if (values & CMT_F_MBM_LOCAL)
-		series->incomplete[INCOMPLETE_LOCAL] += is_short(&row->local);
+		count_incomplete(series, INCOMPLETE_LOCAL, is_short(&row->local));
 	if (values & CMT_F_CYCLES)
-		series->incomplete[INCOMPLETE_COUNTERS] +=
-			!c->known || c->bounds & ~CMT_F_WAITED ||
-			!(c->values & CMT_F_CYCLES);
+		count_incomplete(series, INCOMPLETE_COUNTERS,
+				 !c->known || c->bounds & ~CMT_F_WAITED ||
+				 !(c->values & CMT_F_CYCLES));
 	if (values & CMT_F_WAITED)
-		series->incomplete[INCOMPLETE_WAIT] +=
-			(c->values & ~c->bounds & CMT_F_WAITED) == 0;
+		count_incomplete(series, INCOMPLETE_WAIT,
+				 !(c->values & ~c->bounds & CMT_F_WAITED));
 }
 
 /* The histogram of a sum is unknown: a container that was ever in a sum has none. */
@@ -311,6 +320,7 @@ static void begin(struct series_set *set)
 		series->residual_unknown = false;
 		series->rmids = 0;
 		series->pending = 0;
+		series->incomplete_now = 0;
 		parts_begin(&series->parts);
 		series->window[set->turn] = (struct series_extreme){
 			SERIES_UNKNOWN, SERIES_UNKNOWN,

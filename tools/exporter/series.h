@@ -65,6 +65,7 @@ struct series {
 	bool residual_unknown;	/* of some row with an occupancy */
 	uint32_t rmids;
 	uint32_t pending;
+	uint32_t incomplete_now;	/* 1 << INCOMPLETE_* */
 	uint64_t counts[NR_COUNTS];
 	uint32_t counted;	/* 1 << COUNT_*: was known at least once */
 	uint64_t incomplete[NR_INCOMPLETE];

@@ -562,6 +562,25 @@ START_TEST(test_same_labels)
 }
 END_TEST
 
+/* However many rows of a series are incomplete, the interval counts once. */
+START_TEST(test_incomplete_counts_once)
+{
+	begin(1, 3);
+	for (int i = 0; i < 2; i++) {
+		new_frame();
+		add_row(1, 100, 1)->total.partial = true;
+		add_row(2, 10, 1)->total.partial = true;
+		add_row(3, 10, 1)->occupancy.partial = true;
+		add_row(4, 10, 1)->total.partial = true;
+		end_frame();
+	}
+	ck_assert(has("\ncmt_incomplete_intervals_total{" ONE ",value=\"memory\"} 2\n"));
+	ck_assert(has("\ncmt_incomplete_intervals_total{" OTHERS ",value=\"memory\"} 2\n"));
+	ck_assert(has("\ncmt_incomplete_intervals_total{" OTHERS ",value=\"occupancy\"} 2\n"));
+	finish();
+}
+END_TEST
+
 /* No series of a model's value looks like one of a measured value. */
 START_TEST(test_emulated)
 {
@@ -1387,6 +1406,7 @@ int main(void)
 	UNIT_CASE(suite, test_kernel);
 	UNIT_CASE(suite, test_larger_container_gets_series);
 	UNIT_CASE(suite, test_same_labels);
+	UNIT_CASE(suite, test_incomplete_counts_once);
 	UNIT_CASE(suite, test_emulated);
 	UNIT_CASE(suite, test_late_image);
 	UNIT_CASE(suite, test_no_longer_emulated);
