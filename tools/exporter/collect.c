@@ -183,6 +183,7 @@ int collect_open(struct collector *collector,
 	int ret;
 
 	*collector = (struct collector){ .config = config, .origin = config->origin };
+	collector->machine.waits.pairs.window_ns = config->window_ns;
 	ret = series_open(&collector->set, (uint32_t)config->max_containers,
 			  window_of(config));
 	if (ret) {

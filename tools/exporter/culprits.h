@@ -12,7 +12,7 @@
 
 #define CULPRIT_KINDS	(CMT_CULPRIT_STOLEN + 1)
 
-/* Begins as zeroes. */
+/* Begins as zeroes, but for pairs.window_ns. */
 struct culprits {
 	struct cmt_culprit *engine;	/* NULL: not requested, or no device */
 	bool emulated;

@@ -49,6 +49,7 @@ int fine_open(struct fine *fine, const struct exporter_config *config,
 
 	fine->config = config;
 	fine->due_ns = 0;
+	fine->culprits.pairs.window_ns = config->window_ns;
 	if (!is_wanted(config))
 		return 0;
 	ret = open_all(fine, containers);

@@ -19,19 +19,47 @@ static struct pair *find(struct pairs *pairs, const char *labels, uint64_t hash)
 	return NULL;
 }
 
+/*
+ * Where all are in use, the place of a new pair is that of the pair that has not grown
+ * longest, once a scrape has had its last value.  NULL: there is none.
+ */
+static struct pair *place_for_new(struct pairs *pairs, uint64_t now)
+{
+	struct pair *oldest = &pairs->all[0];
+
+	if (pairs->nr < PAIRS_MAX)
+		return &pairs->all[pairs->nr];
+	for (uint32_t i = 1; i < pairs->nr; i++)
+		if (pairs->all[i].last_ns < oldest->last_ns)
+			oldest = &pairs->all[i];
+	return now > oldest->last_ns + pairs->window_ns ? oldest : NULL;
+}
+
+static int begin(struct pairs *pairs, struct pair *pair, const char *labels, uint64_t hash)
+{
+	char *copy = strdup(labels);
+
+	if (!copy)
+		return -ENOMEM;
+	if (pair == &pairs->all[pairs->nr])
+		pairs->nr++;
+	else
+		free(pair->labels);
+	*pair = (struct pair){ .labels = copy, .hash = hash };
+	return 0;
+}
+
 int pairs_add(struct pairs *pairs, const char *labels, uint64_t n, uint64_t now)
 {
 	uint64_t hash = labels_hash(labels, strlen(labels));
 	struct pair *pair = find(pairs, labels, hash);
+	int ret;
 
 	if (!pair) {
-		if (pairs->nr == PAIRS_MAX)
-			return -ENOSPC;
-		pair = &pairs->all[pairs->nr];
-		*pair = (struct pair){ .labels = strdup(labels), .hash = hash };
-		if (!pair->labels)
-			return -ENOMEM;
-		pairs->nr++;
+		pair = place_for_new(pairs, now);
+		ret = pair ? begin(pairs, pair, labels, hash) : -ENOSPC;
+		if (ret)
+			return ret;
 	}
 	pair->sum += n;
 	pair->last_ns = now;

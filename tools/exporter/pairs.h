@@ -14,15 +14,18 @@ struct pair {
 	uint64_t last_ns;	/* CLOCK_MONOTONIC, when the sum last grew */
 };
 
-/* Begins as zeroes. */
+/* Begins as zeroes, but for window_ns. */
 struct pairs {
 	struct pair all[PAIRS_MAX];
 	uint32_t nr;
+	uint64_t window_ns;	/* for so long a pair that does not grow keeps its place */
 };
 
 /*
  * Add @n to the pair with these labels, which may be a new one, at @now.
- * Returns -ENOSPC, or -ENOMEM, where there is no room for a new one, else 0.
+ * Where all are in use, a new one replaces the one that has not grown longest, if that
+ * is more than a window ago.  Returns -ENOSPC, or -ENOMEM, where there is no room for a
+ * new one, else 0.
  */
 int pairs_add(struct pairs *pairs, const char *labels, uint64_t n, uint64_t now);
 

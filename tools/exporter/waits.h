@@ -9,7 +9,7 @@
 
 #include "pairs.h"
 
-/* Begins as zeroes. */
+/* Begins as zeroes, but for pairs.window_ns. */
 struct waits {
 	struct pairs pairs;	/* ns */
 	uint64_t others_ns[2];	/* small parts, and pairs without room; [1]: of a model */

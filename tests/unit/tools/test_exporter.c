@@ -1099,6 +1099,30 @@ START_TEST(test_pairs)
 }
 END_TEST
 
+/* Where all are in use, a new pair has the place of the one that is silent longest. */
+START_TEST(test_pairs_replace)
+{
+	const uint64_t now = UINT64_MAX / 2;
+	struct pairs pairs = { .window_ns = 15 };
+
+	fill_pairs(&pairs);
+	ck_assert_int_eq(pairs_add(&pairs, "victim=\"7\"", 1, now - 2), 0);
+	ck_assert_int_eq(pairs_add(&pairs, "victim=\"9\"", 1, now - 1), 0);
+	/* a scrape may not have the last value of it */
+	ck_assert_int_eq(pairs_add(&pairs, "victim=\"new\"", 3, now + 13), -ENOSPC);
+	ck_assert_int_eq(pairs_add(&pairs, "victim=\"new\"", 3, now + 14), 0);
+	ck_assert_uint_eq(pairs.nr, PAIRS_MAX);
+	ck_assert_str_eq(pairs.all[7].labels, "victim=\"new\"");
+	ck_assert_uint_eq(pairs.all[7].sum, 3);
+	ck_assert_int_eq(pairs_add(&pairs, "victim=\"newer\"", 1, now + 14), -ENOSPC);
+	ck_assert_int_eq(pairs_add(&pairs, "victim=\"newer\"", 1, now + 15), 0);
+	ck_assert_str_eq(pairs.all[9].labels, "victim=\"newer\"");
+	ck_assert_int_eq(pairs_add(&pairs, "victim=\"new\"", 1, now + 15), 0);
+	ck_assert_uint_eq(pairs.all[7].sum, 4);
+	pairs_free(&pairs);
+}
+END_TEST
+
 /* Pairs without room are counted together. */
 START_TEST(test_culprit_pairs)
 {
@@ -1421,6 +1445,7 @@ int main(void)
 	UNIT_CASE(suite, test_culprits);
 	UNIT_CASE(suite, test_culprits_of_both);
 	UNIT_CASE(suite, test_pairs);
+	UNIT_CASE(suite, test_pairs_replace);
 	UNIT_CASE(suite, test_culprit_pairs);
 	UNIT_CASE(suite, test_slowdowns);
 	UNIT_CASE(suite, test_cpu_wait);
