@@ -17,7 +17,7 @@ enum {
 /* struct metric.what of the machine. */
 enum {
 	MACHINE_UP, MACHINE_OPENS, MACHINE_DOMAIN_BYTES, MACHINE_DOMAINS,
-	MACHINE_CPUS, MACHINE_SAMPLING, MACHINE_USABLE, MACHINE_PENDING,
+	MACHINE_CPUS, MACHINE_EXCLUDED, MACHINE_SAMPLING, MACHINE_USABLE, MACHINE_PENDING,
 	MACHINE_BUSY, MACHINE_MISSED, MACHINE_LOST, MACHINE_DROPPED,
 	MACHINE_INTERVALS, MACHINE_SLOTS, MACHINE_GAPS, MACHINE_END,
 	EXPORTER_SHOWN, EXPORTER_HIDDEN, EXPORTER_ROWS, EXPORTER_PAGES,
@@ -152,6 +152,8 @@ static struct value last_value(const struct writer *w)
 		return value_whole_if(machine->nr_domains, machine->nr_domains);
 	case MACHINE_CPUS:
 		return value_whole(machine->nr_cpus);
+	case MACHINE_EXCLUDED:
+		return value_whole(w->exposition->set->cpus_excluded);
 	case MACHINE_SAMPLING:
 		return machine->sampling_ns ? value_ns(machine->sampling_ns) : value_none();
 	case MACHINE_PENDING:
@@ -415,6 +417,8 @@ const struct metric metrics[] = {
 	  "L3 domains seen so far." },
 	{ "cmt_cpus", G, NULL, emit_machine, MACHINE_CPUS,
 	  "CPUs that were sampled in the last interval." },
+	{ "cmt_cpus_excluded", G, NULL, emit_machine, MACHINE_EXCLUDED,
+	  "1: there are CPUs that are excluded from sampling. No row has what ran there." },
 	{ "cmt_sampling_interval_seconds", G, "seconds", emit_machine,
 	  MACHINE_SAMPLING, "Time between two readings." },
 	{ "cmt_sampling_busy_seconds", C, "seconds", emit_machine, MACHINE_BUSY,

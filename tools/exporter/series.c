@@ -282,6 +282,7 @@ static void add_row(struct series_set *set, const struct cmt_usage_frame *frame,
 	uint64_t interval_ns = frame->end_ns - frame->start_ns;
 	struct series *series = series_of(set, row, least);
 
+	set->cpus_excluded |= (row->counters.why & CMT_USAGE_WHY_EXCLUDED) != 0;
 	if (!series) {
 		set->rows_dropped++;
 		return;
@@ -308,6 +309,7 @@ static void begin(struct series_set *set)
 
 	set->turn = (set->turn + 1) % set->window;
 	set->nr_others = 0;
+	set->cpus_excluded = false;
 	for (i = 0; i < set->nr; i++) {
 		struct series *series = set->all[i];
 

@@ -81,6 +81,7 @@ struct series_set {
 	uint32_t turn;		/* of the window, of the last interval */
 	uint32_t nr_containers;	/* with a series of their own */
 	uint32_t nr_others;	/* without, in the last interval */
+	bool cpus_excluded;	/* in the last interval: what ran there is in no row */
 	uint64_t rows_dropped;	/* no memory for their values, ever */
 	struct histogram_table *histograms;	/* for new series; NULL: none */
 	struct series **all;

@@ -1195,6 +1195,28 @@ START_TEST(test_cpu_wait_is_no_counter)
 }
 END_TEST
 
+/* A CPU that is excluded makes waiting a lower bound in every interval, and that is said. */
+START_TEST(test_excluded_cpus)
+{
+	begin(10, 3);
+	machine.seen = true;
+	machine.counted = CMT_F_WAITED;
+	new_frame();
+	set_waited(add_row(1, 1, 1), 5, CMT_F_WAITED);
+	add_row(2, 1, 1)->counters.why = CMT_USAGE_WHY_EXCLUDED;
+	series_frame(&set, &frame, VALUES | CMT_F_WAITED);
+	ck_assert(has("\ncmt_cpus_excluded 1\n"));
+	ck_assert(has("\ncmt_incomplete_intervals_total{" ONE ",value=\"cpu_wait\"} 1\n"));
+	new_frame();
+	set_waited(add_row(1, 1, 1), 5, 0);
+	series_frame(&set, &frame, VALUES | CMT_F_WAITED);
+	ck_assert(has("\ncmt_cpus_excluded 0\n"));
+	machine.seen = false;
+	ck_assert(!has("\ncmt_cpus_excluded "));
+	finish();
+}
+END_TEST
+
 #define WAIT_PAIR "cmt_cpu_wait_pair_seconds_total{victim_id=\"/c1\",victim=\"c1\","
 #define WAIT_OTHERS "cmt_cpu_wait_pair_seconds_total{victim=\"(others)\",runner=\"(others)\""
 
@@ -1450,6 +1472,7 @@ int main(void)
 	UNIT_CASE(suite, test_slowdowns);
 	UNIT_CASE(suite, test_cpu_wait);
 	UNIT_CASE(suite, test_cpu_wait_is_no_counter);
+	UNIT_CASE(suite, test_excluded_cpus);
 	UNIT_CASE(suite, test_wait_pairs);
 	UNIT_CASE(suite, test_wait_pairs_bounded);
 	UNIT_CASE(suite, test_labels);
