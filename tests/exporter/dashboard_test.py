@@ -210,6 +210,9 @@ def check_panel(panel):
           place["y"] >= 0 and place["h"] > 0, place)
     check(f"type and unit: {title}", panel["type"] in ("timeseries", "stat") and
           panel["fieldConfig"]["defaults"].get("unit"), panel["type"])
+    stacked = "stacking" in panel["fieldConfig"]["defaults"].get("custom", {})
+    check(f"only parts of a sum are stacked: {title}", not stacked or not any(
+        re.search(r"histogram_quantile|topk|/", target["expr"]) for target in panel["targets"]))
     bad = [target for target in panel["targets"] if has_form(target, TARGET) or
            not target["expr"].strip() or target["datasource"]["uid"] != "${datasource}"]
     check(f"queries: {title}", panel["targets"] and not bad, bad)
