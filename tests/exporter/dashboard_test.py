@@ -25,6 +25,7 @@ MIB = 1 << 20
 WEB = {"id": "/kubepods/web", "container": "web", "pod": "web-0", "namespace": "shop"}
 BATCH = {"id": "/kubepods/batch", "container": "batch", "pod": "batch-7", "namespace": "jobs"}
 NOBODY = {"container": "(unattributed)"}
+PLAIN = {"id": "/kubepods/plain", "container": "plain", "pod": "plain-0", "namespace": "shop"}
 RATIOS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 RATES = (1e6, 1e7, 3e7, 1e8, 3e8, 1e9, 3e9, 1e10, 3e10, 1e11, 3e11)
 
@@ -122,8 +123,15 @@ def container_series(who, factor):
     yield counter("cmt_incomplete_intervals_total", 0, 0.01 / factor, value="memory_local", **who)
     yield from histogram("cmt_l3_occupancy_ratio", RATIOS, 0.4, 0.15, **who)
     yield from histogram("cmt_memory_bandwidth_bytes_per_second", RATES, 3e9, 1e10, **who)
+    yield gauge("cmt_container_rmids", 1, 1, **who)
     for domain in "01":
         yield gauge("cmt_l3_domain_occupancy_bytes", 12 * MIB, 24 * MIB, domain=domain, **who)
+
+
+def plain_series(who):
+    """What a container has where the processor has no RDT."""
+    yield gauge("cmt_container_rmids", 1, 1, **who)
+    yield counter("cmt_cpu_wait_seconds_total", 0.1, 0.1, **who)
 
 
 def machine_series():
@@ -162,13 +170,14 @@ def culprit_series():
     yield counter("cmt_culprit_verdicts_total", 0, 0.1, kind="cache")
     name, labels, value = counter("cmt_culprit_pair_verdicts_total", 0, 0.1, kind="cache", **pair)
     yield name, labels, lambda second: value(second) - 1000
+    yield counter(name, 0, 0.1, **{**labels, "kind": "wait"})
     yield counter("cmt_cpu_wait_pair_seconds_total", 0.5, 0.5, **parties(victim=WEB, runner=BATCH))
 
 
 def hour():
     """The samples, as OpenMetrics."""
     series = [*machine_series(), *culprit_series(), *container_series(WEB, 1),
-              *container_series(BATCH, 0.5), *container_series(NOBODY, 0.25)]
+              *container_series(BATCH, 0.5), *container_series(NOBODY, 0.25), *plain_series(PLAIN)]
     # in trouble the exporter of db3 does not start: its module is not loaded
     for (name, labels, value), instance in (
             *itertools.product(series, ("db1:9750", "db2:9750")), (gauge("up", 1, 0), "db3:9750")):
@@ -249,7 +258,7 @@ def substituted(text):
 def check_variables(prometheus, board):
     """The lists of machines and containers have theirs."""
     wanted = {"instance": {"db1:9750", "db2:9750"},
-              "container": {"web", "batch", "(unattributed)"}}
+              "container": {"web", "batch", "plain", "(unattributed)"}}
     for variable in board["templating"]["list"]:
         if variable["type"] != "query":
             continue
