@@ -353,7 +353,7 @@ const struct metric metrics[] = {
 	{ "cmt_memory_bytes", C, "bytes", emit_memory, 0,
 	  "Memory traffic of the L3 caches, to all memory and to that of the same node." },
 	{ "cmt_cpu_seconds", C, "seconds", emit_count, COUNT_RAN,
-	  "CPU time, on the CPUs that are sampled. RMID 0 has none: its time is mostly idle." },
+	  "CPU time, on the CPUs that are sampled. Not of RMID 0 and of CPUs: they have idle time." },
 	{ "cmt_cpu_wait_seconds", C, "seconds", emit_count, COUNT_WAITED,
 	  "Time for which tasks could have run and others did, of all tasks together." },
 	{ "cmt_cycles", C, NULL, emit_count, COUNT_CYCLES,

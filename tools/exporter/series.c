@@ -195,12 +195,18 @@ static void add_occupancy(struct series_set *set, struct series *series,
 		extreme->most = o->most_bytes;
 }
 
+/* Its time is mostly that of idle CPUs. */
+static bool has_idle_time(const struct cmt_usage_row *row)
+{
+	return row->kind == CMT_USAGE_UNATTRIBUTED ||
+	       (row->kind == CMT_USAGE_OWNER && row->owner == CMT_OWNER_CPU);
+}
+
 static void add_counters(struct series *series, const struct cmt_usage_row *row)
 {
 	const struct cmt_usage_counters *c = &row->counters;
 
-	/* the time of RMID 0 is mostly idle */
-	if (c->known && row->kind != CMT_USAGE_UNATTRIBUTED)
+	if (c->known && !has_idle_time(row))
 		count(series, COUNT_RAN, c->ran_ns);
 	if (c->values & CMT_F_CYCLES)
 		count(series, COUNT_CYCLES, c->cycles);

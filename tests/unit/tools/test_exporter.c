@@ -298,7 +298,7 @@ START_TEST(test_counters)
 }
 END_TEST
 
-/* The time of RMID 0 is mostly idle: it is no CPU time, and its cycles are cycles. */
+/* RMID 0 and a CPU have idle time, which is no CPU time; cycles are cycles. */
 START_TEST(test_idle_is_no_cpu_time)
 {
 	struct cmt_usage_row *row;
@@ -312,6 +312,12 @@ START_TEST(test_idle_is_no_cpu_time)
 	row->counters.values = CMT_F_CYCLES | CMT_F_WAITED;
 	row->counters.cycles = 1000;
 	row->counters.waited_ns = 5;
+	row = add_row(2, 1, 1);
+	row->owner = CMT_OWNER_CPU;
+	row->container = NULL;
+	row->cpu = 3;
+	row->counters.known = true;
+	row->counters.ran_ns = 1000000000;
 	end_frame();
 	ck_assert(!has("cmt_cpu_seconds_total{"));
 	ck_assert(has("\ncmt_cycles_total{container=\"(unattributed)\"} 1000\n"));
