@@ -89,8 +89,9 @@ ORDER BY (view, grain_ns, row, node, boot, cell);
 -- What one neighbour cost a container by one resource, in one incident: a time in which
 -- neighbours made the container (the victim) 5 % slower or more.  The rows of an incident have
 -- the same node, boot and number.  By cache and memory these are estimates.  Of rows with the
--- same begin, victim, suspect, resource and domain the longest stays: a later recording may
--- have the end of an incident that goes on in an earlier one.
+-- same begin, cgroups, resource and domain the longest stays: a later recording may have the
+-- end of an incident that goes on in an earlier one.  Where the begins differ, both stay, and
+-- their times overlap: who-cost.sql counts them once.
 CREATE TABLE IF NOT EXISTS cmt.incidents
 (
     node String,
@@ -117,7 +118,7 @@ CREATE TABLE IF NOT EXISTS cmt.incidents
 )
 ENGINE = ReplacingMergeTree(length_ns)
 PARTITION BY toYYYYMM(time)
-ORDER BY (victim, suspect, node, boot, monotonic_ns, row);
+ORDER BY (row, node, boot, monotonic_ns);
 
 -- Rows of 1 s of containers, each once.
 CREATE VIEW IF NOT EXISTS cmt.rows_1s AS SELECT

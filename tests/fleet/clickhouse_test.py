@@ -15,10 +15,10 @@ import sys
 import tempfile
 import time
 
+from queries import sql
 from server import Server, Spent
 
 BUILD = os.path.abspath(sys.argv[1])
-TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 STAT = os.path.join(BUILD, "tools/cmtstat")
 MADE = os.path.join(BUILD, "tests/fleet/cmt-made")
 ROWS = int(os.environ.get("CMT_FLEET_ROWS", "10000000"))
@@ -29,7 +29,6 @@ NODES = max(1, ROWS // CONTAINERS // MS)
 ROW_BYTES_MAX = {0.001: 40, 0.01: 80, 0.1: 85, 1: 95}
 LOAD_RATE_MIN = 20000
 RESOURCES = ("cpu", "cache", "memory")
-WORDS = {"@NAME@": "docker:web", "@FROM@": "2026-06-01 00:00:00", "@TO@": "2026-06-01 06:00:00"}
 INSERT = "INSERT INTO {}.{} FORMAT RowBinary"
 WAITS_NS = 400000               # of docker:web in each ms, in the recordings of incidents
 
@@ -40,14 +39,6 @@ def check(name, ok, detail=""):
     global passed, failed
     passed, failed = passed + bool(ok), failed + (not ok)
     print(f"{'ok' if ok else 'not ok'} - {name}" + ("" if ok else f": {detail}"), flush=True)
-
-
-def sql(name, database="cmt"):
-    with open(os.path.join(TOP, "docs/fleet", name), encoding="ascii") as file:
-        text = file.read()
-    for word, value in WORDS.items():
-        text = text.replace(word, value)
-    return text.replace("cmt.", database + ".").replace("EXISTS cmt;", f"EXISTS {database};")
 
 
 def record(directory, name, **options):
@@ -204,7 +195,8 @@ def who_cost(paths):
                len({(r["node"], r["boot"], r["number"]) for r in all_of}),
                sum(int(r["lost_ns"] or 0) for r in all_of) / 1e9,
                max(float(r["worst"]) for r in all_of),
-               sum(r["lost_ns"] != "" for r in all_of) / len(all_of)]
+               sum(r["lost_ns"] != "" for r in all_of) / len(all_of),
+               max(r["clipped"] for r in all_of)]
               for key, all_of in sums.items()]
     return sorted(answer, key=lambda row: (-row[5], row[:2], RESOURCES.index(row[2])))[:20]
 
@@ -342,6 +334,18 @@ def alike(server, directory):
           == [["6"]], answer[:3])
 
 
+def clipped(server, directory):
+    """More neighbours than an incident has room for: what each cost is a lower bound."""
+    path = record(directory, "clipped", containers=80, ms=4000, waits=WAITS_NS)
+    server.query(sql("schema.sql", "clipped"))
+    check("incidents of many neighbours are loaded", not load_from(
+        server, export(path, "--clickhouse", "--by", "incident"), "clipped", "incidents"))
+    answer = server.query(sql("who-cost.sql", "clipped"))
+    compare("who-cost.sql of many neighbours", answer, who_cost([path]), 1e-6)
+    check("who-cost.sql: there were more suspects",
+          len(answer) >= 10 and all(row[7:] == ["1", "1"] for row in answer), answer[:3])
+
+
 def hostile(server, directory):
     """Names that would be more than text are text."""
     path = record(directory, "hostile", containers=14, ms=3000, hostile=1, seed=7)
@@ -371,6 +375,7 @@ def main():
         load_seconds(server, paths)
         incidents(server, directory)
         alike(server, directory)
+        clipped(server, directory)
         bounds(server, directory)
         seconds = read_csv(paths, 1)
         begin = time.monotonic()

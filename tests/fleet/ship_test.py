@@ -8,6 +8,7 @@ The last line is "N passed, M failed"."""
 import collections
 import csv
 import io
+import math
 import os
 import socket
 import struct
@@ -17,10 +18,10 @@ import tempfile
 import threading
 import time
 
+from queries import sql
 from server import PASSWORD, Server
 
 BUILD = os.path.abspath(sys.argv[1])
-TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 SHIP = os.path.join(BUILD, "tools/ship/cmt-ship")
 STAT = os.path.join(BUILD, "tools/cmtstat")
 MADE = os.path.join(BUILD, "tests/fleet/cmt-made")
@@ -70,9 +71,10 @@ class Node:
                 "CMT_SHIP_PASSWORD": self.password,
                 "CMT_SHIP_PATH": os.path.dirname(STAT) + ":" + os.environ["PATH"]}
 
-    def ship(self, *args):
-        return subprocess.run(self.command(*args), env=self.environment(), check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    def ship(self, *args, **settings):
+        return subprocess.run(self.command(*args), env={**self.environment(), **settings},
+                              check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True)
 
     def end_pause(self):
         if os.path.exists(os.path.join(self.state, "pause")):
@@ -146,8 +148,7 @@ def wanted_incidents(paths):
 
 
 def schema(server):
-    with open(os.path.join(TOP, "docs/fleet/schema.sql"), encoding="ascii") as file:
-        server.query("DROP DATABASE IF EXISTS cmt; " + file.read())
+    server.query("DROP DATABASE IF EXISTS cmt; " + sql("schema.sql"))
 
 
 def twice(server, node):
@@ -185,18 +186,24 @@ def chunks(data):
         at += size
 
 
-def overlapping(server, node):
-    """Two recordings of the same time, the later one first."""
-    whole = node.save(containers=20, ms=9000, seed=3)
+def write_part(whole, path, first, end):
+    """A recording of some chunks of another one; the chunks are those from @first to @end."""
     with open(whole, "rb") as file:
         parts = list(chunks(file.read()))
     bodies = [i for i, (kind, _) in enumerate(parts) if kind in (2, 4)]
-    for name, keep in ((2, bodies[:len(bodies) * 2 // 3]), (3, bodies[len(bodies) // 3:])):
-        with open(node.path(name), "wb") as file:
-            for i, (kind, chunk) in enumerate(parts):
-                if (kind in (1, 3) and i < bodies[0]) or i in keep:
-                    file.write(chunk)
-    early, late = node.path(2), node.path(3)
+    keep = set(bodies[int(first * len(bodies)):int(end * len(bodies))])
+    with open(path, "wb") as file:
+        for i, (kind, chunk) in enumerate(parts):
+            if (kind in (1, 3) and i < bodies[0]) or i in keep:
+                file.write(chunk)
+    return path
+
+
+def overlapping(server, node):
+    """Two recordings of the same time, the later one first."""
+    whole = node.save(containers=20, ms=9000, seed=3)
+    early = write_part(whole, node.path(2), 0, 2 / 3)
+    late = write_part(whole, node.path(3), 1 / 3, 1)
     rows = [len({row["monotonic_ns"] for row in export(p, "--grain", "1")})
             for p in (whole, early, late)]
     check("made: each has a part, and both overlap", rows[1] + rows[2] > rows[0] + 1 and
@@ -206,6 +213,51 @@ def overlapping(server, node):
         done = node.ship(*order)
         check("overlapping recordings are sent", done.returncode == 0, done)
         compare(server, "overlapping", [whole])
+
+
+def who_cost(server, node, paths):
+    """The answer of who-cost.sql, once @paths are loaded."""
+    schema(server)
+    done = node.ship(*paths, CMT_SHIP_FINE="0")
+    check(f"{len(paths)} recordings of incidents are sent", done.returncode == 0, done)
+    return {tuple(row[:3]): row[3:] for row in server.query(sql("who-cost.sql"))}
+
+
+def phase(path):
+    """Of its begin, in what lies between two estimates"""
+    return min(int(row["monotonic_ns"]) for row in export(path, "--grain", "1")) % 250000000
+
+
+def overlapping_incidents(server, node):
+    """Incidents of overlapping recordings cost what those of the whole cost: of two that begin
+    and end within several of them, and of one that goes on all the time."""
+    for options in ({"containers": 12, "ms": 30000, "story": 1},
+                    {"containers": 14, "ms": 12000, "waits": 400000}):
+        whole = node.save(**options)
+        wanted = who_cost(server, node, [whole])
+        parts = [write_part(whole, node.path(100 + i), i / 50, 0.6 + i / 25) for i in range(11)]
+        check("made: they begin at several phases", len({phase(path) for path in parts}) > 1)
+        found = who_cost(server, node, parts)
+        check(f"who-cost.sql of {len(parts)} overlapping recordings", len(wanted) >= 3 and all(
+            key in found and found[key][1] == row[1] and
+            math.isclose(float(found[key][2]), float(row[2]), rel_tol=0.02)
+            for key, row in wanted.items()) and len(found) == len(wanted), (found, wanted))
+
+
+def nameless_incidents(server, node):
+    """A recording that began before a container's name was known has the same rows."""
+    node.save(containers=14, ms=4300, waits=400000, seed=1)
+    node.ship(CMT_SHIP_FINE="0")
+    count = "SELECT count() FROM cmt.incidents FINAL"
+    before = server.query(count)
+    columns = [row[0] for row in server.query(
+        "SELECT name FROM system.columns WHERE database = 'cmt' AND table = 'incidents' "
+        "AND default_kind = ''")]
+    values = ["''" if name in ("victim", "suspect") else name for name in columns]
+    server.query(f"INSERT INTO cmt.incidents ({', '.join(columns)}) "
+                 f"SELECT {', '.join(values)} FROM cmt.incidents")
+    check("incidents without names are the same ones", int(before[0][0]) >= 3 and
+          server.query(count) == before, (before, server.query(count)))
 
 
 class Cut:
@@ -315,10 +367,8 @@ def kept(server, node):
     node.ship()
     rows = "SELECT * FROM cmt.{} ORDER BY node, path, name, time"
     minutes = server.query(rows.format("minutes"))
-    with open(os.path.join(TOP, "docs/fleet/keep-minutes.sql"), encoding="ascii") as file:
-        keep = file.read().replace("@DAY@", "2026-06-01")
-    server.query(keep)
-    server.query(keep)
+    server.query(sql("keep-minutes.sql"))
+    server.query(sql("keep-minutes.sql"))
     found = server.query(rows.format("kept_minutes FINAL"))
     check("keep-minutes.sql, twice", found == minutes and len(minutes) >= 14, (found, minutes))
 
@@ -326,7 +376,8 @@ def kept(server, node):
 def main():
     with tempfile.TemporaryDirectory() as top, Server() as server:
         print(f"clickhouse-server {server.version()}")
-        for test in (twice, overlapping, half, killed, refused, hostile_node, kept):
+        for test in (twice, overlapping, overlapping_incidents, nameless_incidents, half, killed,
+                     refused, hostile_node, kept):
             schema(server)
             test(server, Node(top, test.__name__, server))
     print(f"{passed} passed, {failed} failed")
