@@ -7,8 +7,8 @@
 SELECT
     name,
     uniq(node) AS nodes,
-    sum(waited_ns) / 1e9 AS waited_seconds,
-    sum(waited_ns) / (sum(waited_ns) + sumIf(ran_ns, isNotNull(waited_ns))) AS share,
+    sum(waited_ns / 1e9) AS waited_seconds,
+    waited_seconds / (waited_seconds + sumIf(ran_ns / 1e9, isNotNull(waited_ns))) AS share,
     max(wait_quota) AS used_up_a_quota,
     countIf(isNotNull(waited_ns) AND bitAnd(counters_bounds, 33554432) = 0) / count() AS complete
 FROM cmt.usage FINAL

@@ -29,6 +29,7 @@ NODES = max(1, ROWS // CONTAINERS // MS)
 ROW_BYTES_MAX = {0.001: 40, 0.01: 80, 0.1: 85, 1: 95}
 LOAD_RATE_MIN = 20000
 RESOURCES = ("cpu", "cache", "memory")
+BEGIN_NS = 1780272000 * 1000000000      # 2026-06-01T00:00:00Z
 INSERT = "INSERT INTO {}.{} FORMAT RowBinary"
 WAITS_NS = 400000               # of docker:web in each ms, in the recordings of incidents
 
@@ -346,6 +347,29 @@ def clipped(server, directory):
           len(answer) >= 10 and all(row[7:] == ["1", "1"] for row in answer), answer[:3])
 
 
+def insert_seconds(server, database, rows):
+    """Rows of 1 s of containers of one node: dictionaries of their values; "at": the second."""
+    for row in rows:
+        ns = BEGIN_NS + row.pop("at") * 1000000000
+        row = {"node": "n", "boot": "b", "time_ns": ns, "monotonic_ns": ns,
+               "length_ns": 1000000000, "grain_ns": 1000000000, "path": "/" + row["name"], **row}
+        server.query(f"INSERT INTO {database}.usage ({', '.join(row)}) VALUES "
+                     f"({', '.join(map(repr, row.values()))})")
+
+
+def large_sums(server, _):
+    """Sums of a large fleet pass 2^64."""
+    server.query(sql("schema.sql", "large"))
+    insert_seconds(server, "large", [
+        {"at": at, "name": "x", "occupancy_mean_bytes": 1 << 54, "occupancy_slots": 1000,
+         "total_bytes": 1 << 62, "cycles": 1 << 62, "instructions": 1 << 61, "ran_ns": 1 << 62,
+         "waited_ns": 1 << 62} for at in range(6)])
+    compare("top.sql of large sums", server.query(sql("top.sql", "large")),
+            [["x", 1, 6.0 * 2**62, 2.0**54, None, 2.0, 1.0]])
+    compare("who-waits.sql of large sums", server.query(sql("who-waits.sql", "large")),
+            [["x", 1, 6 * 2**62 / 1e9, 0.5, 0, 1.0]])
+
+
 def hostile(server, directory):
     """Names that would be more than text are text."""
     path = record(directory, "hostile", containers=14, ms=3000, hostile=1, seed=7)
@@ -376,6 +400,7 @@ def main():
         incidents(server, directory)
         alike(server, directory)
         clipped(server, directory)
+        large_sums(server, directory)
         bounds(server, directory)
         seconds = read_csv(paths, 1)
         begin = time.monotonic()
