@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Who took cache from @NAME@, across all nodes, between @FROM@ and @TO@ (UTC)?
 --
---	sed 's/@NAME@/docker:web/; s/@FROM@/2026-06-01 00:00:00/; s/@TO@/2026-06-01 06:00:00/' \
+--	sed 's|@NAME@|docker:web|; s|@FROM@|2026-06-01 00:00:00|; s|@TO@|2026-06-01 06:00:00|' \
 --		who-took.sql | clickhouse-client
 --
 -- In each second in which it held less than in the one before, what it lost is shared among
 -- those of the same node that held more than before, by how much more, and at most that.  This
 -- is an estimate of where the cache went, and not of harm: who-cost.sql has that.  A second
--- whose value, or the one before it, is not known is left out.
+-- whose value, or the one before it, is not known or a lower bound is left out.
 --
 -- The rows of each container become arrays, in which the value before is the one beside: a join
 -- of all rows with themselves needs more memory than that.  The setting splits them, and lets
@@ -50,7 +50,8 @@ FROM
                     SELECT
                         node, name, path,
                         groupArray(time_ns) AS ns,
-                        groupArray(ifNull(toInt64(occupancy_bytes), toInt64(-1))) AS bytes
+                        groupArray(if(occupancy_partial, toInt64(-1),
+                            ifNull(toInt64(occupancy_bytes), toInt64(-1)))) AS bytes
                     FROM cmt.usage FINAL
                     WHERE view = 'container' AND grain_ns = 1000000000
                       AND time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')

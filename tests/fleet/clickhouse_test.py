@@ -88,7 +88,7 @@ def add_line(seconds, columns, line):
     key = (node, name, int(time_ns) // 1000000000)
     second = seconds[key]
     second.rows += 1
-    second.last = number(occupancy)
+    second.last = None if occupancy_partial == b"1" else number(occupancy)
     if most and (second.most is None or int(most) > second.most):
         second.most = int(most)
     if int(slots):
@@ -370,6 +370,19 @@ def large_sums(server, _):
             [["x", 1, 6 * 2**62 / 1e9, 0.5, 0, 1.0]])
 
 
+def took_partial(server, _):
+    """A lower bound is no loss: an agent's RMID counts a part of docker:web in one second."""
+    server.query(sql("schema.sql", "took"))
+    held = ((30, 0, 1), (5, 1, 26), (30, 0, 1), (20, 0, 9))
+    insert_seconds(server, "took", [
+        row for at, (mb, partial, other) in enumerate(held)
+        for row in ({"at": at, "name": "docker:web", "occupancy_bytes": mb << 20,
+                     "occupancy_partial": partial},
+                    {"at": at, "name": "resctrl:web", "occupancy_bytes": other << 20})])
+    compare("who-took.sql of a lower bound", server.query(sql("who-took.sql", "took")),
+            [["resctrl:web", 1, 1, 8.0 * 2**20]])
+
+
 def hostile(server, directory):
     """Names that would be more than text are text."""
     path = record(directory, "hostile", containers=14, ms=3000, hostile=1, seed=7)
@@ -401,6 +414,7 @@ def main():
         alike(server, directory)
         clipped(server, directory)
         large_sums(server, directory)
+        took_partial(server, directory)
         bounds(server, directory)
         seconds = read_csv(paths, 1)
         begin = time.monotonic()
