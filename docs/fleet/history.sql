@@ -10,7 +10,7 @@ SELECT
     if(sum(instructions) > 0, sum(cycles) / sum(instructions), NULL) AS cpi,
     count(total_bytes) < count() OR max(occupancy_partial OR total_partial) AS lower_bound
 FROM cmt.usage FINAL
-WHERE view = 'container' AND grain_ns = 1000000000
+WHERE view = 'container' AND grain_ns = 1000000000 AND NOT emulated
   AND time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
   AND name = '@NAME@'
   -- The key has rows, and no names.

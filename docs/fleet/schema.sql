@@ -72,7 +72,7 @@ CREATE TABLE IF NOT EXISTS cmt.usage
     counters_partial UInt8,
     counters_bounds UInt32,                 -- which sums are lower bounds
     counters_why UInt32,
-    emulated UInt8,
+    emulated UInt8,                         -- a model made the values: no query here adds them
     lost UInt64,                            -- records, of the interval
     gaps UInt32,                            -- time slots in which records were lost
     grain_ns UInt64,                        -- the length of an interval that is not cut

@@ -11,7 +11,7 @@ SELECT
     if(sum(instructions) > 0, sum(toFloat64(cycles)) / sum(toFloat64(instructions)), NULL) AS cpi,
     countIf(isNotNull(total_bytes) AND NOT (occupancy_partial OR total_partial)) / count() AS complete
 FROM cmt.usage FINAL
-WHERE view = 'container' AND grain_ns = 1000000000
+WHERE view = 'container' AND grain_ns = 1000000000 AND NOT emulated
   AND time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
 GROUP BY name
 ORDER BY moved_bytes DESC, name

@@ -48,6 +48,7 @@ FROM
             arrayCumSum(arrayMap((r, end) -> r.1 >= end, rows, ends)) AS sets
         FROM cmt.incidents FINAL
         WHERE time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
+          AND NOT emulated
         GROUP BY node, boot, victim_path, resource, row
     )
     ARRAY JOIN rows AS r, sets AS set

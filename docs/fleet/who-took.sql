@@ -53,7 +53,7 @@ FROM
                         groupArray(if(occupancy_partial, toInt64(-1),
                             ifNull(toInt64(occupancy_bytes), toInt64(-1)))) AS bytes
                     FROM cmt.usage FINAL
-                    WHERE view = 'container' AND grain_ns = 1000000000
+                    WHERE view = 'container' AND grain_ns = 1000000000 AND NOT emulated
                       AND time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
                       AND node IN
                       (

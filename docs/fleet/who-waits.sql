@@ -12,7 +12,7 @@ SELECT
     max(wait_quota) AS used_up_a_quota,
     countIf(isNotNull(waited_ns) AND bitAnd(counters_bounds, 33554432) = 0) / count() AS complete
 FROM cmt.usage FINAL
-WHERE view = 'container' AND grain_ns = 1000000000
+WHERE view = 'container' AND grain_ns = 1000000000 AND NOT emulated
   AND time >= toDateTime('@FROM@', 'UTC') AND time < toDateTime('@TO@', 'UTC')
 GROUP BY name
 HAVING waited_seconds > 0

@@ -29,6 +29,7 @@ NODES = max(1, ROWS // CONTAINERS // MS)
 ROW_BYTES_MAX = {0.001: 40, 0.01: 80, 0.1: 85, 1: 95}
 LOAD_RATE_MIN = 20000
 RESOURCES = ("cpu", "cache", "memory")
+QUERIES = ("top.sql", "who-took.sql", "who-waits.sql", "who-cost.sql", "history.sql")
 BEGIN_NS = 1780272000 * 1000000000      # 2026-06-01T00:00:00Z
 INSERT = "INSERT INTO {}.{} FORMAT RowBinary"
 WAITS_NS = 400000               # of docker:web in each ms, in the recordings of incidents
@@ -383,6 +384,38 @@ def took_partial(server, _):
             [["resctrl:web", 1, 1, 8.0 * 2**20]])
 
 
+def copy_as_model(server, database, table):
+    """The rows again, as those of another node on which a model made them."""
+    columns = [row[0] for row in server.query(
+        f"SELECT name FROM system.columns WHERE database = '{database}' AND table = '{table}' "
+        "AND default_kind = ''")]
+    values = [{"node": "'model'", "emulated": "1"}.get(name, name) for name in columns]
+    server.query(f"INSERT INTO {database}.{table} ({', '.join(columns)}) "
+                 f"SELECT {', '.join(values)} FROM {database}.{table}")
+
+
+def model(server, directory):
+    """What a model made is in no answer, but that of not-known.sql."""
+    path = record(directory, "model", containers=14, ms=6000, waits=WAITS_NS)
+    server.query(sql("schema.sql", "model"))
+    check("what will be copied is loaded", not load(server, path, 1, "model") and not load_from(
+        server, export(path, "--clickhouse", "--by", "incident"), "model", "incidents"))
+    insert_seconds(server, "model", [
+        {"at": at, "name": name, "occupancy_bytes": mb << 20}
+        for name, held in (("docker:web", (30, 20)), ("docker:took", (1, 11)))
+        for at, mb in enumerate(held)])
+    queries = {name: sql(name, "model") for name in QUERIES}
+    before = {name: server.query(query) for name, query in queries.items()}
+    copy_as_model(server, "model", "usage")
+    copy_as_model(server, "model", "incidents")
+    for name, query in queries.items():
+        check(f"{name}: nothing of a model", before[name] and server.query(query) == before[name],
+              (before[name][:3], server.query(query)[:3]))
+    check("not-known.sql: which node has a model's", [
+        row[5] for row in server.query(sql("not-known.sql", "model")) if row[0] == "model"] ==
+        ["1"])
+
+
 def hostile(server, directory):
     """Names that would be more than text are text."""
     path = record(directory, "hostile", containers=14, ms=3000, hostile=1, seed=7)
@@ -413,6 +446,7 @@ def main():
         incidents(server, directory)
         alike(server, directory)
         clipped(server, directory)
+        model(server, directory)
         large_sums(server, directory)
         took_partial(server, directory)
         bounds(server, directory)
