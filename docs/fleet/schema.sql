@@ -58,7 +58,7 @@ CREATE TABLE IF NOT EXISTS cmt.usage
     local_hi Nullable(Float32),
     local_partial UInt8,
     local_why UInt32,
-    ran_ns Nullable(UInt64),
+    ran_ns Nullable(UInt64),                -- of kind unattributed with the time of idle CPUs
     cycles Nullable(UInt64),
     instructions Nullable(UInt64),
     llc_misses Nullable(UInt64),

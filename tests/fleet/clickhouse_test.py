@@ -371,6 +371,17 @@ def large_sums(server, _):
             [["x", 1, 6 * 2**62 / 1e9, 0.5, 0, 1.0]])
 
 
+def unattributed_waits(server, _):
+    """The time of RMID 0 has that of idle CPUs: no share of it says anything."""
+    server.query(sql("schema.sql", "waits"))
+    insert_seconds(server, "waits", [
+        {"at": 0, "name": "(unattributed)", "kind": "unattributed", "ran_ns": 64 * 10**9,
+         "waited_ns": 2 * 10**9},
+        {"at": 0, "name": "docker:web", "ran_ns": 10**9, "waited_ns": 10**9}])
+    compare("who-waits.sql of unattributed tasks", server.query(sql("who-waits.sql", "waits")),
+            [["(unattributed)", 1, 2.0, None, 0, 1.0], ["docker:web", 1, 1.0, 0.5, 0, 1.0]])
+
+
 def took_partial(server, _):
     """A lower bound is no loss: an agent's RMID counts a part of docker:web in one second."""
     server.query(sql("schema.sql", "took"))
@@ -449,6 +460,7 @@ def main():
         model(server, directory)
         large_sums(server, directory)
         took_partial(server, directory)
+        unattributed_waits(server, directory)
         bounds(server, directory)
         seconds = read_csv(paths, 1)
         begin = time.monotonic()
