@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- @NAME@ minute by minute on each node, between @FROM@ and @TO@ (UTC): for a chart.
--- NULL: not known.
+-- minute is in UTC.  NULL: not known.
 SELECT
     node,
-    toStartOfMinute(time) AS minute,
+    toStartOfMinute(toTimeZone(time, 'UTC')) AS minute,
     if(sum(occupancy_slots) > 0, sum(ifNull(occupancy_mean_bytes, 0) * occupancy_slots) / sum(occupancy_slots), NULL) AS mean_bytes,
     max(occupancy_most_bytes) AS most_bytes,
     if(count(total_bytes) > 0, sum(total_bytes) / (sum(length_ns) / 1e9), NULL) AS bytes_a_second,

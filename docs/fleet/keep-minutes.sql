@@ -19,7 +19,7 @@ INSERT INTO cmt.kept_minutes SELECT
 FROM
 (
     SELECT
-        name, node, path, toStartOfMinute(time) AS minute,
+        name, node, path, toStartOfMinute(toTimeZone(time, 'UTC')) AS minute,
         count() AS intervals,
         count(occupancy_bytes) AS known,
         if(argMax(toUInt8(isNotNull(occupancy_bytes)), time_ns) = 1,

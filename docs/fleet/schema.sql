@@ -122,7 +122,7 @@ ORDER BY (row, node, boot, monotonic_ns);
 
 -- Rows of 1 s of containers, each once.
 CREATE VIEW IF NOT EXISTS cmt.rows_1s AS SELECT
-    name, node, path, time AS second, time_ns,
+    name, node, path, toTimeZone(time, 'UTC') AS second, time_ns,
     occupancy_bytes AS occupancy, occupancy_most_bytes AS most, occupancy_mean_bytes AS mean,
     occupancy_slots AS of_slots, total_bytes AS total, local_bytes AS local,
     llc_misses AS misses, cycles AS of_cycles, instructions AS of_instructions,
@@ -131,7 +131,7 @@ CREATE VIEW IF NOT EXISTS cmt.rows_1s AS SELECT
 FROM cmt.usage FINAL
 WHERE view = 'container' AND grain_ns = 1000000000;
 
--- A row for each container, node, and second or minute, from rows of 1 s.
+-- A row for each container, node, and second or minute, from rows of 1 s.  time is in UTC.
 -- intervals: rows of cmt.usage; of these, known have an occupancy and total_known a bandwidth:
 -- where these are fewer, bytes are a lower bound, as where partial is 1.
 CREATE VIEW IF NOT EXISTS cmt.seconds AS SELECT

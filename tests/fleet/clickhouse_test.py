@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from queries import sql
+from queries import WORDS, sql
 from server import Server, Spent
 
 BUILD = os.path.abspath(sys.argv[1])
@@ -30,6 +30,7 @@ ROW_BYTES_MAX = {0.001: 40, 0.01: 80, 0.1: 85, 1: 95}
 LOAD_RATE_MIN = 20000
 RESOURCES = ("cpu", "cache", "memory")
 QUERIES = ("top.sql", "who-took.sql", "who-waits.sql", "who-cost.sql", "history.sql")
+ZONE = "Asia/Kolkata"           # of the server: 2026-06-01 in UTC begins at 05:30
 BEGIN_NS = 1780272000 * 1000000000      # 2026-06-01T00:00:00Z
 INSERT = "INSERT INTO {}.{} FORMAT RowBinary"
 WAITS_NS = 400000               # of docker:web in each ms, in the recordings of incidents
@@ -446,7 +447,7 @@ def hostile(server, directory):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as directory, Server() as server:
+    with tempfile.TemporaryDirectory() as directory, Server(ZONE) as server:
         print(f"clickhouse-server {server.version()}")
         paths = [record(directory, f"node{i}", containers=CONTAINERS, ms=MS, idle=1, seed=i)
                  for i in range(NODES)]
@@ -469,6 +470,11 @@ def main():
         compare("top.sql", server.query(sql("top.sql")), top(seconds))
         compare("who-waits.sql", server.query(sql("who-waits.sql")), who_waits(seconds))
         history = server.query(sql("history.sql"))
+        check("history.sql: the first minute, in UTC",
+              history and history[0][1] == WORDS["@FROM@"], history[:1])
+        for view in ("seconds", "minutes"):
+            check(f"cmt.{view}: the first one, in UTC", server.query(
+                f"SELECT min(time) FROM cmt.{view}") == [[WORDS["@FROM@"]]])
         web = [s for (_, name, _), s in seconds.items() if name == b"docker:web"]
         check("history.sql: each node's minutes", len(history) == NODES * -(-MS // 60000) or
               len(history) == NODES * (MS // 60000 + 1), len(history))

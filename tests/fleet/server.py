@@ -18,6 +18,7 @@ CONFIG = """<yandex>
 <user_files_path>{dir}/files/</user_files_path>
 <format_schema_path>{dir}/schemas/</format_schema_path>
 <users_config>users.xml</users_config>
+<timezone>{zone}</timezone>
 <default_profile>default</default_profile><default_database>default</default_database>
 <mark_cache_size>268435456</mark_cache_size>
 <query_log><database>system</database><table>query_log</table>
@@ -44,13 +45,16 @@ def free_port():
 class Server:
     """To be used with "with"."""
 
+    def __init__(self, zone="UTC"):
+        self.zone = zone
+
     def __enter__(self):
         self.dir = tempfile.mkdtemp(prefix="cmt-fleet.")
         self.port, self.http = free_port(), free_port()
         for name, text in (("config.xml", CONFIG), ("users.xml", USERS)):
             with open(os.path.join(self.dir, name), "w", encoding="ascii") as file:
                 file.write(text.format(dir=self.dir, tcp=self.port, http=self.http,
-                                       password=PASSWORD))
+                                       password=PASSWORD, zone=self.zone))
         self.start()
         return self
 
