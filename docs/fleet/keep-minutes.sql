@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Keep the minutes of @DAY@ longer than the rows: then "ALTER TABLE cmt.usage DROP
--- PARTITION '@DAY@'".  Both are days of the server's time zone.  A day may be kept again:
--- SELECT ... FROM cmt.kept_minutes FINAL.
+-- PARTITION '@DAY@'".  Both are days of the server's time zone.  A day may be kept again, also
+-- when rows of it came after it was dropped: of a minute the one of most intervals stays, and
+-- of these the last.  SELECT ... FROM cmt.kept_minutes FINAL.  In a table that an older file
+-- made the last one stays: there, keep a day before it is dropped, and not after.
 --
 --	sed 's/@DAY@/2026-06-01/' keep-minutes.sql | clickhouse-client --multiquery
 CREATE TABLE IF NOT EXISTS cmt.kept_minutes
-ENGINE = ReplacingMergeTree
+ENGINE = ReplacingMergeTree(intervals)
 PARTITION BY toYYYYMM(time)
 ORDER BY (name, node, path, time)
 AS SELECT * FROM cmt.minutes WHERE 0;

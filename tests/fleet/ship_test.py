@@ -371,6 +371,15 @@ def kept(server, node):
     server.query(sql("keep-minutes.sql"))
     found = server.query(rows.format("kept_minutes FINAL"))
     check("keep-minutes.sql, twice", found == minutes and len(minutes) >= 14, (found, minutes))
+    # rows that come late, once the others were dropped
+    server.query("DROP TABLE cmt.usage; " + sql("schema.sql"))
+    node.save(containers=14, ms=1000, seed=8)
+    node.ship()
+    late = server.query("SELECT count() FROM cmt.minutes")
+    server.query(sql("keep-minutes.sql"))
+    found = server.query(rows.format("kept_minutes FINAL"))
+    check("keep-minutes.sql of a dropped day: whole minutes stay", late != [["0"]] and
+          found == minutes, (found[:2], minutes[:2]))
 
 
 def main():
