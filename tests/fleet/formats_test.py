@@ -286,5 +286,16 @@ class Perfetto(unittest.TestCase):
                          1780272000 * 1000 * MS - BEGIN_NS)
 
 
+class Sed(unittest.TestCase):
+    """The commands that put a name into a query."""
+    def test_name_with_a_slash(self):
+        for path in ('../fleet.md', 'who-took.sql'):
+            with open(os.path.join(os.path.dirname(SCHEMA), path), encoding='utf-8') as file:
+                command = re.search(r"sed '([^']*@NAME@[^']*)'", file.read()).group(1)
+            done = subprocess.run(['sed', command.replace('docker:web', 'resctrl:web/a')],
+                                  input=b'@NAME@, @FROM@', stdout=subprocess.PIPE, check=False)
+            self.assertEqual(done.stdout, b'resctrl:web/a, 2026-06-01 00:00:00', path)
+
+
 if __name__ == '__main__':
     unittest.main()
