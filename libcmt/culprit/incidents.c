@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define FIRST		1000U	/* slots before the first estimate, which is of a second */
-#define ESTIMATE_SLOTS	250U	/* slots from one estimate to the next */
+#define ESTIMATE_SLOTS	250U	/* slots from one estimate to the next, where none is missing */
 #define QUIET		1000U	/* slots with nearly no cost, then the incident has ended */
 #define EARLY		3000U	/* slots: what is found so soon may have begun before them */
 #define CHANGE_NS	3000000000ULL	/* since a verdict that has the begin of an incident */
@@ -371,10 +371,14 @@ static void estimate_now(struct cmt_culprit *culprit)
 	incidents->estimated = culprit->slot;
 }
 
+/* On a grid of CLOCK_MONOTONIC: so incidents of overlapping recordings have the same begin. */
 void culprit_incidents_update(struct cmt_culprit *culprit)
 {
-	if (culprit->slot >= FIRST &&
-	    culprit->slot - culprit->incidents.estimated >= ESTIMATE_SLOTS)
+	uint64_t grid_ns = ESTIMATE_SLOTS * culprit->opts.slot_ns;
+	uint64_t now = now_of(culprit), last = culprit->incidents.last_ns;
+
+	culprit->incidents.last_ns = now;
+	if (culprit->slot >= FIRST && now / grid_ns != last / grid_ns)
 		estimate_now(culprit);
 }
 

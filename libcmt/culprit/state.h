@@ -225,6 +225,7 @@ struct culprit_shares {
 struct culprit_incidents {
 	uint64_t numbers;	/* given */
 	uint64_t estimated;	/* slot of the last estimate */
+	uint64_t last_ns;	/* end of the last slot */
 	uint32_t nr;
 	struct culprit_incident *open;	/* CULPRIT_INCIDENTS, by number */
 	struct cmt_slowdown *pairs;	/* of an estimate */

@@ -261,6 +261,19 @@ static void end_second(struct cmt_culprit *culprit, uint64_t end_ns)
 	waits->begin_ns = end_ns;
 }
 
+/*
+ * Seconds end with those of CLOCK_MONOTONIC, so that overlapping recordings have the same ones.
+ * The first one is a whole one; that after it, and one after a gap, has 0.5 to 1.5 s.
+ */
+static uint64_t second_ns(const struct cmt_culprit *culprit)
+{
+	uint64_t begin_ns = culprit->waits.begin_ns, more = SECOND_NS / 2 - 1;
+
+	if (begin_ns == culprit->first_ns)
+		return SECOND_NS;
+	return SECOND_NS + more - (begin_ns + more) % SECOND_NS;
+}
+
 void culprit_waits_add(struct cmt_culprit *culprit, const struct cmt_usage_frame *frame)
 {
 	struct culprit_waits *waits = &culprit->waits;
@@ -276,6 +289,6 @@ void culprit_waits_add(struct cmt_culprit *culprit, const struct cmt_usage_frame
 	waits->partial |= frame->brief && frame->brief_why;
 	for (uint32_t i = 0; i < frame->nr_waits; i++)
 		add_part(culprit, frame, cmt_usage_wait_part_at(frame, i));
-	if (frame->end_ns - waits->begin_ns >= SECOND_NS)
+	if (frame->end_ns - waits->begin_ns >= second_ns(culprit))
 		end_second(culprit, frame->end_ns);
 }

@@ -221,6 +221,37 @@ START_TEST(rises_slowly)
 }
 END_TEST
 
+/* Two recordings of the same time, which begin at different ones, have the same incident. */
+START_TEST(same_in_another_recording)
+{
+	uint64_t begins[4], ends[4];
+
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct cmt_incident *in = NULL;
+
+		teardown();
+		setup();
+		now += 83 * i * MS;
+		run_for(5000 - 83 * i, false);
+		for (uint32_t ms = 0; ms < 20000; ms++) {
+			harm = ms / 20000.0;
+			slot_of(true);
+			in = in ? in : event();
+		}
+		ck_assert_ptr_nonnull(in);
+		begins[i] = in->begin_ns;
+		run_for(8000, false);
+		in = event();
+		ck_assert_ptr_nonnull(in);
+		ends[i] = in->end_ns;
+	}
+	for (uint32_t i = 1; i < 4; i++) {
+		ck_assert_uint_eq(begins[i], begins[0]);
+		ck_assert_uint_eq(ends[i], ends[0]);
+	}
+}
+END_TEST
+
 /* The time of a victim that nobody counts is not known: its loss is not 0. */
 START_TEST(lost_is_not_known)
 {
@@ -394,6 +425,7 @@ int main(void)
 	tcase_add_test(tcase, begins_and_ends);
 	tcase_add_test(tcase, a_pause_is_no_end);
 	tcase_add_test(tcase, rises_slowly);
+	tcase_add_test(tcase, same_in_another_recording);
 	tcase_add_test(tcase, lost_is_not_known);
 	tcase_add_test(tcase, more_than_fit);
 	tcase_add_test(tcase, minute);

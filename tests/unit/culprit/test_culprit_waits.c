@@ -129,6 +129,28 @@ START_TEST(test_two_spinners)
 }
 END_TEST
 
+/* After the first one, seconds end when those of the clock do. */
+START_TEST(test_seconds_of_the_clock)
+{
+	const uint32_t begins[] = { 0, 300, 499, 501, 999 };
+	const uint32_t lengths[] = { 1000, 700, 501, 1499, 1001 };
+
+	advance(begins[_i]);
+	run(1000);
+	no_verdict();
+	spin_by_turns();
+	run(lengths[_i] - 1);
+	no_verdict();
+	run(1);
+	ck_assert_uint_eq(verdict()->since_ns, (2000 + begins[_i]) * MS);
+	verdict();
+	run(999);
+	no_verdict();
+	run(1);
+	ck_assert_uint_eq(verdict()->ts_ns % (1000 * MS), 0);
+}
+END_TEST
+
 /* A frame that comes again is refused, and its waits do not count again. */
 START_TEST(test_frame_again)
 {
@@ -708,6 +730,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_two_spinners);
+	tcase_add_loop_test(tcase, test_seconds_of_the_clock, 0, 5);
 	tcase_add_test(tcase, test_frame_again);
 	tcase_add_test(tcase, test_room_within_a_second);
 	tcase_add_test(tcase, test_slower);
