@@ -118,7 +118,7 @@ CREATE TABLE IF NOT EXISTS cmt.incidents
 )
 ENGINE = ReplacingMergeTree(length_ns)
 PARTITION BY toYYYYMM(time)
-ORDER BY (row, node, boot, monotonic_ns);
+ORDER BY (victim_path, suspect_path, node, boot, monotonic_ns, row);
 
 -- Rows of 1 s of containers, each once.
 CREATE VIEW IF NOT EXISTS cmt.rows_1s AS SELECT

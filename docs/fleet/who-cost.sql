@@ -28,22 +28,22 @@ SELECT
 FROM
 (
     SELECT
-        node, boot, victim_path, resource,
-        argMax(r.3, r.2 - r.1) AS victim,
-        argMax(r.4, r.2 - r.1) AS suspect,
+        node, boot, victim_path, resource, victim, suspect,
         min(r.1) AS began,
         max(r.2 - r.1) AS longest,
-        if(argMax(r.5, r.2 - r.1) = 1,
-            argMax(r.6, r.2 - r.1) * if(longest > 0, (max(r.2) - began) / longest, 1),
+        if(argMax(r.3, r.2 - r.1) = 1,
+            argMax(r.4, r.2 - r.1) * if(longest > 0, (max(r.2) - began) / longest, 1),
             NULL) AS cost,
-        max(r.7) AS worst,
-        max(r.8) AS clipped
+        max(r.5) AS worst,
+        max(r.6) AS clipped
     FROM
     (
         SELECT
             node, boot, victim_path, resource, row,
-            arraySort(r -> r.1, groupArray((monotonic_ns, monotonic_ns + length_ns, victim,
-                suspect, isNotNull(lost_ns), ifNull(lost_ns, 0), worst, clipped))) AS rows,
+            argMax(victim, length_ns) AS victim,
+            argMax(suspect, length_ns) AS suspect,
+            arraySort(r -> r.1, groupArray((monotonic_ns, monotonic_ns + length_ns,
+                isNotNull(lost_ns), ifNull(lost_ns, 0), worst, clipped))) AS rows,
             arrayPushFront(arrayPopBack(arraySort(arrayMap(r -> r.2, rows))), toUInt64(0)) AS ends,
             arrayCumSum(arrayMap((r, end) -> r.1 >= end, rows, ends)) AS sets
         FROM cmt.incidents FINAL
@@ -52,7 +52,7 @@ FROM
         GROUP BY node, boot, victim_path, resource, row
     )
     ARRAY JOIN rows AS r, sets AS set
-    GROUP BY node, boot, victim_path, resource, row, set
+    GROUP BY node, boot, victim_path, resource, row, victim, suspect, set
 )
 GROUP BY suspect, victim, resource
 ORDER BY lost_seconds DESC, suspect, victim, resource
