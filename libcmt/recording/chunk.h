@@ -48,6 +48,15 @@ static inline uint64_t rec_chunk_bytes(const struct rec_header *header)
 	return (uint64_t)header->bytes + header->payload;
 }
 
+/*
+ * Does it tell when its neighbours begin and end?  Not a state: some of the records that
+ * are read after it are older.
+ */
+static inline bool rec_has_times(const struct rec_header *header)
+{
+	return header->kind == CMT_CHUNK_DATA && header->first_ns;
+}
+
 struct rec_packer;
 
 /* @level: of zstd.  NULL: no memory. */

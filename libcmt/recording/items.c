@@ -75,8 +75,8 @@ int recording_begin(struct cmt_recording *r)
 		err = begin_data(r);
 		break;
 	}
-	if (!err && r->header.last_ns)
-		r->last_ns = r->header.last_ns;
+	if (!err)
+		recording_note_time(r);
 	return err;
 }
 

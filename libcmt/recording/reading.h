@@ -34,8 +34,7 @@ struct cmt_recording {
 	/* the position */
 	uint64_t pos;		/* offset of the next chunk */
 	uint64_t sequence;	/* sequence number expected at pos; 0: any */
-	/* time of the last chunk that has a time; 0: none yet */
-	uint64_t last_ns;
+	uint64_t last_ns;	/* of the records so far; 0: none yet */
 	bool sync;		/* the owners are unknown until the next DATA chunk */
 	bool tailed;		/* the last chunk was TAIL */
 	bool ended;		/* the last call returned 0 */
@@ -77,6 +76,13 @@ struct cmt_recording {
 	struct recording_part *parts;
 	uint32_t nr_parts, parts_room;
 };
+
+/* The current chunk is passed. */
+static inline void recording_note_time(struct cmt_recording *recording)
+{
+	if (rec_has_times(&recording->header))
+		recording->last_ns = recording->header.last_ns;
+}
 
 /*
  * Read the next chunk.  Returns 1: its payload is in raw; 2: a damage is in item; 0:

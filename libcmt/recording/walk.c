@@ -77,9 +77,11 @@ static struct cmt_recording_item *damage(struct cmt_recording *r, uint32_t why,
 /* Another chunk follows the damage: its end, and the number of missing chunks */
 static void damage_until(struct cmt_recording *r, const struct rec_header *next)
 {
-	if (next->first_ns)
+	if (next->run != r->run)
+		return;
+	if (rec_has_times(next))
 		r->item.to_ns = next->first_ns;
-	if (r->sequence && next->run == r->run && next->sequence > r->sequence) {
+	if (r->sequence && next->sequence > r->sequence) {
 		r->item.chunks = next->sequence - r->sequence;
 		r->sequence = next->sequence;
 	}
@@ -119,8 +121,7 @@ static void note_missing(struct cmt_recording *r, struct cmt_recording_item *ite
 	item->chunks = 1;
 	if (r->header.sequence)
 		r->sequence = r->header.sequence + 1;
-	if (r->header.last_ns)
-		r->last_ns = r->header.last_ns;
+	recording_note_time(r);
 }
 
 /* The payload is not in the file, or not all of it. */
@@ -205,7 +206,7 @@ static int check_order(struct cmt_recording *r)
 	}
 	if (h->dropped && r->dropped_at != r->pos + 1) {
 		item = damage(r, CMT_DAMAGE_DROPPED, 0);
-		item->to_ns = h->first_ns;
+		damage_until(r, h);
 		item->missing_records = h->dropped;
 		r->dropped_at = r->pos + 1;
 		return 2;

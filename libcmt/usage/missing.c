@@ -12,6 +12,9 @@ void usage_missing_add(struct cmt_usage *usage, uint64_t from_ns, uint64_t to_ns
 {
 	struct usage_missing *missing = &usage->missing;
 
+	/* parts without a time between them are one */
+	if (!lost && !(missing->open && missing->to_ns == UINT64_MAX))
+		lost = 1;
 	if (!missing->open)
 		*missing = (struct usage_missing){ true, from_ns, from_ns, 0 };
 	if (from_ns < missing->from_ns)
@@ -19,6 +22,16 @@ void usage_missing_add(struct cmt_usage *usage, uint64_t from_ns, uint64_t to_ns
 	if (to_ns > missing->to_ns)
 		missing->to_ns = to_ns;
 	missing->lost += lost;
+}
+
+void usage_missing_until(struct cmt_usage *usage, uint64_t to_ns)
+{
+	struct usage_missing *missing = &usage->missing;
+
+	if (missing->to_ns == UINT64_MAX)
+		missing->to_ns = to_ns > missing->from_ns ? to_ns : missing->from_ns;
+	if (!missing->from_ns)
+		missing->from_ns = missing->to_ns;
 }
 
 /* How many slots that begin from @from_ns on, and before @end_ns, lack records? */

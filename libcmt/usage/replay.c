@@ -82,28 +82,19 @@ static int take_state(struct cmt_usage *usage, const struct cmt_recording_state 
 	return 0;
 }
 
-/*
- * The number of missing records may be unknown.  A chunk that the end of the file cuts is
- * the end: it may be written now.
- */
+/* A chunk that the end of the file cuts is the end: it may be written now. */
 static void take_damage(struct cmt_usage *usage, const struct cmt_recording_item *item)
 {
-	uint64_t lost = item->missing_records ? item->missing_records : 1;
-	uint64_t from = item->from_ns, to = item->to_ns;
-
-	if (item->damage == CMT_DAMAGE_CUT)
-		return;
-	if (to == UINT64_MAX)
-		to = from;
-	if (!from)
-		from = to;
-	usage_missing_add(usage, from, to, lost);
+	if (item->damage != CMT_DAMAGE_CUT)
+		usage_missing_add(usage, item->from_ns, item->to_ns, item->missing_records);
 }
 
 static int take_item(struct cmt_usage *usage, const struct cmt_recording_item *item)
 {
 	switch (item->type) {
 	case CMT_RECORDING_RECORDS:
+		if (item->from_ns)
+			usage_missing_until(usage, item->from_ns);
 		usage->replay->records = item->records;
 		usage->replay->nr = item->nr_records;
 		usage->wanted_ns = cmt_recording_sought(usage->replay->recording);
@@ -144,6 +135,7 @@ static int take_end(struct cmt_usage *usage)
 	if (replay->flushed)
 		return 0;
 	replay->flushed = true;
+	usage_missing_until(usage, 0);
 	return cmt_usage_flush(usage);
 }
 

@@ -88,7 +88,8 @@ struct usage_cpu {
 /* The records that a damaged part of a recording had. */
 struct usage_missing {
 	bool open;		/* slots from its begin on, or behind it, are to come */
-	uint64_t from_ns, to_ns;	/* of what is not counted yet */
+	/* of what is not counted yet; 0, and UINT64_MAX: not known yet */
+	uint64_t from_ns, to_ns;
 	uint64_t lost;		/* not in an interval yet */
 };
 
@@ -324,9 +325,14 @@ int usage_replay(struct cmt_usage *usage, struct cmt_recording *recording);
 
 /* missing.c: */
 
-/* Note that @lost records are missing, from @from_ns to @to_ns, on any CPU. */
+/*
+ * Note that records are missing, from @from_ns to @to_ns, on any CPU.  0, and UINT64_MAX: not
+ * known yet.  @lost: how many; 0: not known, and counts as one.
+ */
 void usage_missing_add(struct cmt_usage *usage, uint64_t from_ns, uint64_t to_ns,
 		       uint64_t lost);
+/* Records of @to_ns came, or the end: what had no end yet ends there, or where it begins. */
+void usage_missing_until(struct cmt_usage *usage, uint64_t to_ns);
 /* Count what is missing in the interval before @until_ns, and no slot has. */
 void usage_missing_count(struct cmt_usage *usage, uint64_t until_ns);
 /* Count it before @slot.  Does the slot lack records, or the frame what came before it? */

@@ -427,10 +427,12 @@ struct cmt_recording_item {
 	uint32_t type;		/**< enum cmt_recording_type */
 	uint32_t damage;	/**< of CMT_RECORDING_DAMAGE: enum cmt_recording_damage */
 	uint64_t from_ns;	/**< records: time of the first one.  Damage: last time
-				 *   known before it; 0: none
+				 *   of records known before it; 0: none
 				 */
 	uint64_t to_ns;		/**< records: time of the last one.  Damage: first time
-				 *   known after it; UINT64_MAX: none
+				 *   of records known after it; UINT64_MAX: the next
+				 *   chunk has none, and it is from_ns of the next item
+				 *   of records
 				 */
 	uint64_t offset;	/**< of the item's chunk, or of the damage, in the file */
 	uint64_t bytes;		/**< size of the chunk, or of the damage */

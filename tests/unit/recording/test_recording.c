@@ -665,27 +665,37 @@ static uint32_t data_chunk(uint32_t from)
 	return from;
 }
 
-/* The time of the last chunk before @place that has one, but for chunk @damaged. */
+/* The time of the last record before @place, but for chunk @damaged. */
 static uint64_t time_before(uint32_t place, uint32_t damaged)
 {
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < place; i++)
-		if (i != damaged && made.places[i].last_ns)
+		if (i != damaged && made.places[i].kind == CMT_CHUNK_DATA)
 			ns = made.places[i].last_ns;
 	return ns;
 }
 
 static uint64_t time_behind(uint32_t place)
 {
-	uint64_t ns = made.places[place + 1].first_ns;
+	const struct cmt_chunk_place *next = &made.places[place + 1];
 
-	return ns ? ns : UINT64_MAX;
+	return next->kind == CMT_CHUNK_DATA ? next->first_ns : UINT64_MAX;
+}
+
+static uint32_t last_state(void)
+{
+	uint32_t state = 0;
+
+	for (uint32_t i = 0; i < made.nr_places; i++)
+		if (made.places[i].kind == CMT_CHUNK_STATE)
+			state = i;
+	return state;
 }
 
 /*
- * A chunk whose header is damaged: it is said from when to when, and who owns what comes
- * again behind it.
+ * A chunk whose header is damaged: it is said from when to when records are missing, and who
+ * owns what comes again behind it.
  */
 static void check_gap(struct cmt_recording *r, uint64_t from_ns, uint64_t to_ns)
 {
@@ -703,18 +713,22 @@ static void check_gap(struct cmt_recording *r, uint64_t from_ns, uint64_t to_ns)
 START_TEST(gaps_in_time)
 {
 	struct cmt_recording *r;
-	uint32_t first, second;
+	uint32_t first, second, third;
 
 	make();
 	first = data_chunk(0);
 	second = data_chunk(data_chunk(first + 1) + 1);
+	third = data_chunk(last_state());
 	made.bytes[made.places[first].offset] ^= 1;
 	made.bytes[made.places[second].offset] ^= 1;
+	made.bytes[made.places[third].offset] ^= 1;
 	ck_assert_uint_gt(time_before(second, first), MADE_START);
+	ck_assert_uint_ne(time_before(third, second), made.places[third - 1].last_ns);
 	r = open_made();
 	for (int i = 0; i < 2; i++) {
 		check_gap(r, 0, time_behind(first));
 		check_gap(r, time_before(second, first), time_behind(second));
+		check_gap(r, time_before(third, second), time_behind(third));
 		while (next(r) > 0)
 			;
 		ck_assert_int_eq(cmt_recording_seek(r, 0), 0);

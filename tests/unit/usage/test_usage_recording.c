@@ -295,15 +295,20 @@ END_TEST
 
 #define RECORDS_A_MS 28U	/* of made_tick() */
 
+static void make_intact(uint32_t chunk_records)
+{
+	made_begin(&made, chunk_records);
+	for (uint64_t ms = 0; ms < 100; ms++)
+		made_tick(&made, ms);
+	made_end(&made);
+}
+
 /* Returns the place of a chunk of records near the middle, which is damaged now. */
 static const struct cmt_chunk_place *make_hole(uint32_t chunk_records)
 {
 	const struct cmt_chunk_place *hole = NULL;
 
-	made_begin(&made, chunk_records);
-	for (uint64_t ms = 0; ms < 100; ms++)
-		made_tick(&made, ms);
-	made_end(&made);
+	make_intact(chunk_records);
 	for (uint32_t i = 0; i < made.nr_places / 2; i++)
 		if (made.places[i].kind == CMT_CHUNK_DATA)
 			hole = &made.places[i];
@@ -359,6 +364,51 @@ START_TEST(missing_slots_are_gaps)
 		check_hole(hole, 100 * MS);
 		check_hole(hole, 20 * MS);
 		check_hole(hole, 13 * MS);
+		made_free(&made);
+	}
+}
+END_TEST
+
+/*
+ * The chunk of records behind which the most chunks without a time follow, as a part from the
+ * record before it to the record behind it.  What was in it is not known.
+ */
+static struct cmt_chunk_place make_blind_hole(void)
+{
+	uint32_t last = 0, hole = 0, behind = 0;
+
+	make_intact(18 * RECORDS_A_MS);
+	for (uint32_t i = 0; i < made.nr_places && !behind; i++) {
+		if (made.places[i].kind != CMT_CHUNK_DATA)
+			continue;
+		if (last && i > hole + 1)
+			behind = i;
+		last = behind ? last : hole;
+		hole = behind ? hole : i;
+	}
+	return (struct cmt_chunk_place){
+		.offset = made.places[hole].offset, .nr_bytes = made.places[hole].nr_bytes,
+		.first_ns = made.places[last].last_ns, .last_ns = made.places[behind].first_ns,
+		.records = 1,
+	};
+}
+
+/* Names and a head are between the hole and the first time that is known behind it. */
+START_TEST(missing_before_names_is_a_gap)
+{
+	for (int i = 0; i < 2; i++) {
+		struct cmt_chunk_place hole = make_blind_hole();
+		uint64_t end = hole.offset + hole.nr_bytes;
+
+		if (i) {
+			made.bytes[hole.offset] ^= 1;
+		} else {
+			memmove(made.bytes + hole.offset, made.bytes + end, made.nr_bytes - end);
+			made.nr_bytes -= hole.nr_bytes;
+		}
+		check_hole(&hole, 100 * MS);
+		check_hole(&hole, 20 * MS);
+		check_hole(&hole, 13 * MS);
 		made_free(&made);
 	}
 }
@@ -506,6 +556,7 @@ int main(void)
 	UNIT_CASE(suite, states_equal_live);
 	UNIT_CASE(suite, damage_is_a_gap);
 	UNIT_CASE(suite, missing_slots_are_gaps);
+	UNIT_CASE(suite, missing_before_names_is_a_gap);
 	UNIT_CASE(suite, missing_intervals_are_a_gap);
 	UNIT_CASE(suite, owners_at_a_moment);
 	UNIT_CASE(suite, intervals_from_a_moment);
