@@ -20,6 +20,7 @@ BUILD = os.path.abspath(sys.argv.pop(1))
 STAT = os.path.join(BUILD, 'tools/cmtstat')
 MADE = os.path.join(BUILD, 'tests/fleet/cmt-made')
 SECOND_NS = 1000000000
+BEGIN_NS = 1024 * SECOND_NS
 MS = 6000
 WAITS_NS = 400000       # of docker:web in each ms
 
@@ -36,9 +37,29 @@ def export(path, form, *options):
 def make(directory, name, *options):
     path = os.path.join(directory, name)
     with open(path, 'wb') as file:
-        subprocess.run([MADE, 'recording', 'containers=14', f'ms={MS}', f'waits={WAITS_NS}',
-                        *options], stdout=file, check=True)
+        # of two, the first one counts
+        subprocess.run([MADE, 'recording', *options, 'containers=14', f'ms={MS}',
+                        f'waits={WAITS_NS}'], stdout=file, check=True)
     return path
+
+
+def make_story(directory):
+    """One incident, of docker:web, which begins and ends."""
+    return make(directory, 'story.cmt', 'containers=12', 'waits=0', 'ms=20000', 'story=1')
+
+
+def export_part(path, *part):
+    return [json.loads(line) for line in export(path, '--ndjson', *part).stdout.splitlines()]
+
+
+def replay_part(path, *part):
+    """The incidents of replay --why, each as it was told last"""
+    told = {}
+    for line in stat('replay', '--why', '--json', *part, path).stdout.splitlines():
+        row = json.loads(line)
+        if row['record'] == 'incident':
+            told[row['number']] = row
+    return list(told.values())
 
 
 class Incidents(unittest.TestCase):
@@ -47,7 +68,7 @@ class Incidents(unittest.TestCase):
         # pylint: disable-next=consider-using-with # until all tests have run
         cls.directory = tempfile.TemporaryDirectory()
         cls.path = make(cls.directory.name, 'waits.cmt')
-        cls.lines = [json.loads(l) for l in export(cls.path, '--ndjson').stdout.splitlines()]
+        cls.lines = export_part(cls.path)
 
     @classmethod
     def tearDownClass(cls):
@@ -70,15 +91,10 @@ class Incidents(unittest.TestCase):
 
     def test_as_replay(self):
         """They are those that replay --why has at its end."""
-        replay = [json.loads(l) for l in stat('replay', '--why', '--json', self.path)
-                  .stdout.splitlines()]
-        told = {}
-        for incident in replay:
-            if incident['record'] == 'incident':
-                told[incident['number']] = incident
-        wanted = [(n, i['container'], i['begin_ns'], i['end_ns'] - i['begin_ns'], i['worst'],
-                   i['lost_ns'], p['container'], p['resource'].lower(), p['domain'], p['lost_ns'])
-                  for n, i in sorted(told.items()) for p in i['because_of']]
+        wanted = [(i['number'], i['container'], i['begin_ns'], i['end_ns'] - i['begin_ns'],
+                   i['worst'], i['lost_ns'], p['container'], p['resource'].lower(), p['domain'],
+                   p['lost_ns'])
+                  for i in replay_part(self.path) for p in i['because_of']]
         found = [(r['number'], r['victim'], r['monotonic_ns'], r['length_ns'], round(r['worst'], 3),
                   r['lost_by_all_ns'], r['suspect'], r['resource'], r['domain'], r['lost_ns'])
                  for r in self.lines]
@@ -114,19 +130,15 @@ class Incidents(unittest.TestCase):
     def test_clock_is_set(self):
         """The time of a begin is that of the clock as it was then."""
         path = make(self.directory.name, 'set.cmt', 'clock=1')
-        found = [json.loads(l) for l in export(path, '--ndjson').stdout.splitlines()]
+        found = export_part(path)
         self.assertEqual([(r['time'], r['monotonic_ns']) for r in found],
                          [(r['time'], r['monotonic_ns']) for r in self.lines])
 
     def test_part(self):
         """What is before --from is not in what was lost; the same with replay --why."""
         def lost(*part):
-            found = [json.loads(l) for l in export(self.path, '--ndjson', *part)
-                     .stdout.splitlines()]
-            found = [row for row in found if row['resource'] == 'cpu']
-            replay = [json.loads(l) for l in stat('replay', '--why', '--json', *part, self.path)
-                      .stdout.splitlines()]
-            told = [i for i in replay if i['record'] == 'incident'][-1]
+            found = [row for row in export_part(self.path, *part) if row['resource'] == 'cpu']
+            told = replay_part(self.path, *part)[-1]
             lost_ns = sum(row['lost_ns'] for row in found)
             self.assertEqual({row['lost_by_all_ns'] for row in found}, {told['lost_ns']})
             self.assertEqual({row['monotonic_ns'] for row in found}, {told['begin_ns']})
@@ -159,6 +171,23 @@ class Incidents(unittest.TestCase):
             found = re.findall(r'"begin":(\d+),"end":(\d+),"worst"', file.read())
         self.assertEqual({begin for begin, _ in found}, {'0'})
         self.assertTrue(all(int(end) >= 99 for _, end in found), found)
+
+    def test_ended_before_part(self):
+        """The engine keeps one open for a second after its end; a part behind that has none."""
+        path = make_story(self.directory.name)
+        first = export_part(path)[0]
+        self.assertFalse(first['goes_on'])
+        end = (first['monotonic_ns'] + first['length_ns'] - BEGIN_NS) / SECOND_NS
+        for after in 0.1, 0.3, 0.8:
+            for length in 0.1, 1.5:
+                part = ('--from', f'{end + after:.3f}s', '--to', f'{end + after + length:.3f}s')
+                self.assertEqual(export_part(path, *part), [], part)
+                self.assertEqual(replay_part(path, *part), [], part)
+        # and one that has its end has the same end however long it is
+        found = [export_part(path, '--from', f'{end - 1:.3f}s', '--to', f'{to:.3f}s')
+                 for to in (end + 0.3, end + 0.7, end + 2)]
+        self.assertTrue(found[0])
+        self.assertEqual(len({row['length_ns'] for rows in found for row in rows}), 1)
 
     def test_without_counters(self):
         """Waits for a CPU are all that is known then, and a message says so."""

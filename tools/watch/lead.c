@@ -56,11 +56,6 @@ void lead_follow(struct lead *lead, const struct cmt_culprit *culprit, uint64_t 
 	}
 }
 
-bool lead_is_over(const struct lead *lead, const struct cmt_incident *told)
-{
-	return lead && !(told->flags & CMT_INCIDENT_OPEN) && told->end_ns < lead->from_ns;
-}
-
 static uint64_t part_before(const struct cmt_incident *before,
 			    const struct cmt_incident_part *part)
 {
@@ -102,12 +97,20 @@ static void subtract(struct cmt_incident *cut, const struct cmt_incident *before
 	qsort(cut->parts, nr, sizeof(cut->parts[0]), cmp_part);
 }
 
-/* The last estimate of one that goes on may be of before the part. */
+/*
+ * The last estimate of one that goes on may be of before the part.  The engine keeps one open
+ * for a second after its end.
+ */
 static uint64_t end_of(const struct lead *lead, const struct cmt_incident *told)
 {
-	if (!(told->flags & CMT_INCIDENT_OPEN))
+	if (!(told->flags & CMT_INCIDENT_OPEN) || told->share < CMT_INCIDENT_END)
 		return told->end_ns;
-	return lead->now_ns > lead->from_ns ? lead->now_ns : lead->from_ns;
+	return lead->now_ns;
+}
+
+bool lead_is_over(const struct lead *lead, const struct cmt_incident *told)
+{
+	return lead && (!lead->looked_ns || end_of(lead, told) < lead->from_ns);
 }
 
 const struct cmt_incident *lead_cut(struct lead *lead, const struct cmt_incident *told)

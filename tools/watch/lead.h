@@ -19,7 +19,7 @@ struct lead *lead_new(uint64_t from_ns);
 /* The engine has a further frame, which ends at @end_ns. */
 void lead_follow(struct lead *lead, const struct cmt_culprit *culprit, uint64_t end_ns);
 
-/* Did it end before the part?  @lead may be NULL: there is no part. */
+/* Is it of before the part only?  @lead may be NULL: there is no part. */
 bool lead_is_over(const struct lead *lead, const struct cmt_incident *told);
 
 /*

@@ -49,7 +49,8 @@ int why_take_open(const struct watch *watch, why_take take, void *ctx)
 	for (uint32_t i = 0; !ret && (told = cmt_culprit_incident_at(watch->culprit, i)); i++) {
 		struct why_incident incident = why_named(watch, told);
 
-		ret = take(ctx, &incident);
+		if (!lead_is_over(watch->lead, told))
+			ret = take(ctx, &incident);
 	}
 	return ret;
 }
@@ -129,7 +130,7 @@ static bool has_incident(const struct watch *watch, uint64_t id)
 	const struct cmt_incident *told;
 
 	for (uint32_t i = 0; (told = cmt_culprit_incident_at(watch->culprit, i)); i++)
-		if (told->id == id)
+		if (told->id == id && !lead_is_over(watch->lead, told))
 			return true;
 	return false;
 }
