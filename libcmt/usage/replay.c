@@ -83,9 +83,16 @@ static int take_state(struct cmt_usage *usage, const struct cmt_recording_state 
 }
 
 /* A chunk that the end of the file cuts is the end: it may be written now. */
+static bool lacks_records(const struct cmt_recording_item *item)
+{
+	if (item->damage == CMT_DAMAGE_PAYLOAD)
+		return item->missing_records;
+	return item->damage != CMT_DAMAGE_CUT;
+}
+
 static void take_damage(struct cmt_usage *usage, const struct cmt_recording_item *item)
 {
-	if (item->damage != CMT_DAMAGE_CUT)
+	if (lacks_records(item))
 		usage_missing_add(usage, item->from_ns, item->to_ns, item->missing_records);
 }
 

@@ -438,7 +438,9 @@ struct cmt_recording_item {
 	uint64_t bytes;		/**< size of the chunk, or of the damage */
 	uint64_t sequence;	/**< of its chunk */
 	uint64_t chunks;	/**< damage: least number of missing chunks */
-	uint64_t missing_records;	/**< damage: missing records; 0: not known */
+	uint64_t missing_records;	/**< damage: missing records; 0: not known, but of
+					 *   CMT_DAMAGE_PAYLOAD: none
+					 */
 	uint32_t nr_records;
 	uint32_t reserved;	/**< 0 */
 	/* By type; the other pointers are NULL. */

@@ -193,8 +193,9 @@ CMT_API void cmt_usage_free(struct cmt_usage *usage);
  * end of the recording; then 0 means the end: see cmt_recording_at_end(), and
  * CMT_USAGE_BOUNDED.  A damaged part counts as lost records (frame.lost: the number that is
  * known to be missing, at least 1) of the interval in which it begins, and as a gap (nr_gaps) in
- * each interval that it is of.  Damaged parts that follow each other are one.  Where
- * intervals have no other record, they make no frame, and the next frame has a gap.
+ * each interval that it is of; not where it is known to have had none.  Damaged parts that
+ * follow each other are one.  Where intervals have no other record, they make no frame, and the
+ * next frame has a gap.
  *
  * Returns 1; 0: no interval is complete yet; -errno of cmt_reader_feed() or -ENOMEM: the
  * interval may lack records, so free the usage and make a new one.  With a recording also

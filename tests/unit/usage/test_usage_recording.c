@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "recording.h"
+#include "recording/chunk.h"
 #include "unit.h"
 
 #define MS	1000000ULL
@@ -414,6 +415,40 @@ START_TEST(missing_before_names_is_a_gap)
 }
 END_TEST
 
+/* A chunk without records, whose header is intact: nothing is missing that an interval has. */
+START_TEST(damage_without_records_is_no_gap)
+{
+	struct cmt_recording_about about = { .sz = sizeof(about) };
+
+	made_begin(&made, 512);
+	for (uint64_t ms = 0; ms < 100; ms++)
+		made_tick(&made, ms);
+	made_state(&made, 100);
+	made_end(&made);
+	for (uint32_t i = 0; i < made.nr_places; i++) {
+		const struct cmt_chunk_place *place = &made.places[i];
+		struct cmt_recording *r;
+
+		if (place->records || place->nr_bytes == REC_HEADER)
+			continue;
+		made.bytes[place->offset + place->nr_bytes - 1] ^= 1;
+		r = open_made();
+		usage = usage_long(r, 0, 20 * MS);
+		while (cmt_usage_next(usage, &frame) > 0) {
+			ck_assert_uint_eq(frame->nr_gaps, 0);
+			ck_assert_uint_eq(frame->lost_ever, 0);
+			check_rows_partial(false);
+		}
+		ck_assert_int_eq(cmt_recording_about(r, &about), 0);
+		ck_assert_uint_eq(about.damaged, 1);
+		cmt_usage_free(usage);
+		cmt_recording_close(r);
+		made.bytes[place->offset + place->nr_bytes - 1] ^= 1;
+	}
+	made_free(&made);
+}
+END_TEST
+
 /* Intervals without any record make no frame: the next frame says that they lack records. */
 START_TEST(missing_intervals_are_a_gap)
 {
@@ -557,6 +592,7 @@ int main(void)
 	UNIT_CASE(suite, damage_is_a_gap);
 	UNIT_CASE(suite, missing_slots_are_gaps);
 	UNIT_CASE(suite, missing_before_names_is_a_gap);
+	UNIT_CASE(suite, damage_without_records_is_no_gap);
 	UNIT_CASE(suite, missing_intervals_are_a_gap);
 	UNIT_CASE(suite, owners_at_a_moment);
 	UNIT_CASE(suite, intervals_from_a_moment);
