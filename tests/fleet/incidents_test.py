@@ -155,6 +155,12 @@ class Incidents(unittest.TestCase):
         self.assertLessEqual(behind, in_all - before + estimate_ns)
         self.assertEqual({row['time'] for row in found}, {'2026-06-01T00:00:05.000000Z'})
         self.assertTrue(all(row['began_before'] for row in found))
+        # the first estimate is of a second, of which all or some is before the part
+        _, early = lost('--from', '0.5s')
+        _, late = lost('--from', '0.9s')
+        self.assertGreater(early - late, 0.5 * 400 * WAITS_NS)
+        _, short = lost('--from', '0.9s', '--to', '1.3s')
+        self.assertLess(short, 400 * WAITS_NS)
         # no estimate is made in these parts, but one goes on to their ends
         for part, length in [(('--from', '5.05s', '--to', '5.1s'), 50000000),
                              (('--from', '5.9s'), 100000000)]:

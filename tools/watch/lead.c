@@ -5,7 +5,8 @@
 
 #include "watch.h"
 
-#define INCIDENTS	128	/* as many as the engine follows at once */
+#define INCIDENTS	256	/* twice as many as the engine follows at once */
+#define FIRST_NS	1000000000ULL	/* so long is what the first estimate of one is of */
 #define LOOK_NS		(50 * WATCH_SLOT_NS)	/* shares change less often */
 
 struct lead {
@@ -13,7 +14,8 @@ struct lead {
 	uint64_t now_ns;	/* end of the last frame */
 	uint64_t looked_ns;	/* 0: the part has not begun */
 	uint32_t nr;
-	struct cmt_incident before[INCIDENTS];	/* at the begin of the part; worst: since then */
+	/* that began before the part: cost of before it, worst since then */
+	struct cmt_incident before[INCIDENTS];
 	struct cmt_incident cut;
 };
 
@@ -34,24 +36,44 @@ static struct cmt_incident *before_of(struct lead *lead, uint64_t number)
 	return NULL;
 }
 
+/* The first slot may begin a little before the part. */
+static bool began_before(const struct lead *lead, const struct cmt_incident *told)
+{
+	return told->begin_ns + WATCH_SLOT_NS <= lead->from_ns;
+}
+
+/* One that is open at the begin of the part, or whose first estimate is of time before it, too */
+static void add_before(struct lead *lead, const struct cmt_incident *told)
+{
+	struct cmt_incident *before = &lead->before[lead->nr];
+	uint64_t in_ns = told->end_ns > lead->from_ns ? told->end_ns - lead->from_ns : 0;
+	double part = in_ns < FIRST_NS ? 1 - (double)in_ns / FIRST_NS : 0;
+
+	if (lead->nr == INCIDENTS || !began_before(lead, told))
+		return;
+	lead->nr++;
+	*before = *told;
+	before->worst = told->share;
+	before->lost_ns = (uint64_t)(part * (double)told->lost_ns);
+	for (uint32_t i = 0; i < told->nr_parts; i++)
+		before->parts[i].lost_ns = (uint64_t)(part * (double)told->parts[i].lost_ns);
+}
+
 void lead_follow(struct lead *lead, const struct cmt_culprit *culprit, uint64_t end_ns)
 {
 	const struct cmt_incident *told;
-	bool begin = !lead->looked_ns;
 
 	lead->now_ns = end_ns;
-	if (end_ns < lead->from_ns || (!begin && end_ns - lead->looked_ns < LOOK_NS))
+	if (end_ns < lead->from_ns ||
+	    (lead->looked_ns && end_ns - lead->looked_ns < LOOK_NS))
 		return;
 	lead->looked_ns = end_ns;
 	for (uint32_t i = 0; (told = cmt_culprit_incident_at(culprit, i)); i++) {
 		struct cmt_incident *before = before_of(lead, told->number);
 
-		if (begin && lead->nr < INCIDENTS) {
-			before = &lead->before[lead->nr++];
-			*before = *told;
-			before->worst = told->share;
-		}
-		if (before && before->worst < told->share)
+		if (!before)
+			add_before(lead, told);
+		else if (before->worst < told->share)
 			before->worst = told->share;
 	}
 }
@@ -117,8 +139,7 @@ const struct cmt_incident *lead_cut(struct lead *lead, const struct cmt_incident
 {
 	const struct cmt_incident *before;
 
-	/* the first slot may begin a little before the part */
-	if (!lead || told->begin_ns + WATCH_SLOT_NS > lead->from_ns)
+	if (!lead || !began_before(lead, told))
 		return told;
 	lead->cut = *told;
 	lead->cut.begin_ns = lead->from_ns;
