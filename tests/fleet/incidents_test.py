@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ BUILD = os.path.abspath(sys.argv.pop(1))
 STAT = os.path.join(BUILD, 'tools/cmtstat')
 MADE = os.path.join(BUILD, 'tests/fleet/cmt-made')
 SECOND_NS = 1000000000
+CHUNK_DATA = 2
 BEGIN_NS = 1024 * SECOND_NS
 MS = 6000
 WAITS_NS = 400000       # of docker:web in each ms
@@ -41,6 +43,35 @@ def make(directory, name, *options):
         subprocess.run([MADE, 'recording', *options, 'containers=14', f'ms={MS}',
                         f'waits={WAITS_NS}'], stdout=file, check=True)
     return path
+
+
+def make_hole(directory, path, begin, end):
+    """A copy without the headers of what has records of these seconds.  Returns it, and the ms
+    in which the hole begins."""
+    with open(path, 'rb') as file:
+        chunks = bytearray(file.read())
+    at, last = 0, 0
+    while at < len(chunks):
+        size, kind, payload = struct.unpack_from('<2I8xI', chunks, at + 12)
+        first_ns, last_ns = struct.unpack_from('<2Q', chunks, at + 40)
+        if kind == CHUNK_DATA and last_ns <= BEGIN_NS + begin * SECOND_NS:
+            last = last_ns
+        elif kind == CHUNK_DATA and first_ns < BEGIN_NS + end * SECOND_NS:
+            chunks[at] ^= 1
+        at += size + payload
+    copy = os.path.join(directory, 'hole.cmt')
+    with open(copy, 'wb') as file:
+        file.write(chunks)
+    return copy, (last - BEGIN_NS) // 1000000
+
+
+def report_ends(directory, path, *part):
+    """Begins and ends of incidents on the page, in ms from its begin on"""
+    page = os.path.join(directory, 'part.html')
+    stat('report', *part, '-o', page, path)
+    with open(page, encoding='utf-8') as file:
+        found = re.findall(r'"begin":(\d+),"end":(\d+),"worst"', file.read())
+    return [(int(begin), int(end)) for begin, end in found]
 
 
 def make_story(directory):
@@ -171,12 +202,21 @@ class Incidents(unittest.TestCase):
 
     def test_report(self):
         """On a page that is shorter than the time between estimates, one is as long as it."""
-        page = os.path.join(self.directory.name, 'part.html')
-        stat('report', '--from', '5.9s', '-o', page, self.path)
-        with open(page, encoding='utf-8') as file:
-            found = re.findall(r'"begin":(\d+),"end":(\d+),"worst"', file.read())
-        self.assertEqual({begin for begin, _ in found}, {'0'})
-        self.assertTrue(all(int(end) >= 99 for _, end in found), found)
+        found = report_ends(self.directory.name, self.path, '--from', '5.9s')
+        self.assertEqual({begin for begin, _ in found}, {0})
+        self.assertTrue(all(end >= 99 for _, end in found), found)
+
+    def test_hole_at_end(self):
+        """The first record behind a hole is behind the part, too: no incident goes on to it."""
+        path, hole_ms = make_hole(self.directory.name, self.path, 2, 5)
+        part = ('--from', '1.4s', '--to', f'{hole_ms / 1000 + 0.2:.3f}s')
+        lengths = {row['length_ns'] // 1000000 for row in export_part(path, *part)}
+        self.assertEqual(lengths, {(incident['end_ns'] - incident['begin_ns']) // 1000000
+                                   for incident in replay_part(path, *part)})
+        self.assertEqual({end for _, end in report_ends(self.directory.name, path, *part)},
+                         lengths)
+        self.assertEqual(len(lengths), 1)
+        self.assertLessEqual(abs(lengths.pop() - (hole_ms - 1400)), 2)
 
     def test_ended_before_part(self):
         """The engine keeps one open for a second after its end; a part behind that has none."""

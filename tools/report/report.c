@@ -83,7 +83,7 @@ static int take_frames(struct report *report)
 	progress_begin(&progress, report->opts->progress ? REPORT_NAME ": reading" : NULL);
 	for (uint32_t i = 0;; i++) {
 		ret = watch_next(&report->watch);
-		if (ret <= 0 || report->watch.frame->start_ns >= report->opts->to_ns)
+		if (ret <= 0)
 			break;
 		ret = take_frame(report);
 		if (!ret && i % FRAMES == 0)
@@ -196,6 +196,7 @@ int report_open(struct report *report, struct replay *replay, const struct repor
 	int ret;
 
 	*report = (struct report){ .opts = opts, .replay = replay };
+	replay->to_ns = opts->to_ns;
 	report->judge_ns = opts->from_ns + JUDGE_NS;
 	report->about.file = opts->file;
 	report->about.from_memory = opts->from_memory;

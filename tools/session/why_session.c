@@ -374,15 +374,11 @@ static int replay_frames(struct why *why)
 
 static int run_replay(struct why *why)
 {
-	const struct config *config = why->config;
 	struct pollfd out = { .fd = STDOUT_FILENO };
-	uint64_t count_ns = wanted_ns(config);
 	int ret = 0;
 
 	why->state.real_ns = why->replay->offset_ns;
 	why->until_ns = why->replay->to_ns;
-	if (count_ns && why->until_ns - why->replay->from_ns > count_ns)
-		why->until_ns = why->replay->from_ns + count_ns;
 	signals_setup(false);
 	while (!ret && !signal_stop) {
 		ret = signals_poll(&out, 1, 0);
@@ -400,8 +396,12 @@ static int run_replay(struct why *why)
 int why_replay(const struct config *config, struct replay *replay)
 {
 	struct why why = { .config = config, .replay = replay };
-	uint64_t from_ns = replay->from_ns;
-	int ret = watch_open_replay(&why.watch, replay, from_ns, config->peak_bytes,
+	uint64_t from_ns = replay->from_ns, count_ns = wanted_ns(config);
+	int ret;
+
+	if (count_ns && replay->to_ns - from_ns > count_ns)
+		replay->to_ns = from_ns + count_ns;
+	ret = watch_open_replay(&why.watch, replay, from_ns, config->peak_bytes,
 				WATCH_AGAIN_NS);
 	replay->from_ns = from_ns;
 	if (!ret)

@@ -126,12 +126,18 @@ static int add_recorded(struct watch *watch)
 	return ret == -ENOMEM ? ret : 1;
 }
 
+/* A hole in the recording may reach from the wanted part to behind it. */
+static bool is_behind_part(const struct watch *watch)
+{
+	return watch->replay && watch->frame->start_ns >= watch->replay->to_ns;
+}
+
 int watch_next(struct watch *watch)
 {
 	int ret = cmt_usage_next(watch->usage, &watch->frame);
 
-	if (ret <= 0)
-		return ret;
+	if (ret <= 0 || is_behind_part(watch))
+		return ret < 0 ? ret : 0;
 	watch->lost = watch->frame->lost_ever;
 	ret = cmt_culprit_add_frame(watch->culprit, watch->frame);
 	if (ret < 0)

@@ -55,12 +55,15 @@ bool watch_wanted(const struct config *config, const struct cmt_info *info,
 int watch_open(struct watch *watch, struct cmt_device *dev, uint32_t counters,
 	       uint64_t peak_bytes, uint64_t cooldown_ns);
 
-/* Begin to read the recording long enough before @from_ns for complete baselines. */
+/*
+ * Begin to read the recording long enough before @from_ns for complete baselines.  Slots from
+ * replay->to_ns on are not processed.
+ */
 int watch_open_replay(struct watch *watch, struct replay *replay, uint64_t from_ns,
 		      uint64_t peak_bytes, uint64_t cooldown_ns);
 void watch_close(struct watch *watch);
 
-/* Process a slot.  Returns 1, 0: none is complete yet, or -errno. */
+/* Process a slot.  Returns 1, 0: none is complete yet, or it is behind the part, or -errno. */
 int watch_next(struct watch *watch);
 
 /*
