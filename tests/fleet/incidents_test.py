@@ -235,6 +235,16 @@ class Incidents(unittest.TestCase):
         self.assertTrue(found[0])
         self.assertEqual(len({row['length_ns'] for rows in found for row in rows}), 1)
 
+    def test_worst_of_rising(self):
+        """At worst it is at least what it is now, as new as the estimate may be."""
+        path = make_story(self.directory.name)
+        rising = 0
+        for ms in range(9000, 9260, 20):
+            for told in replay_part(path, '--from', '8.9s', '--to', f'{ms / 1000}s'):
+                self.assertGreaterEqual(told['worst'], told['share'], ms)
+                rising += told['share'] == told['worst']
+        self.assertGreater(rising, 0)
+
     def test_without_counters(self):
         """Waits for a CPU are all that is known then, and a message says so."""
         message = b'slowdown by cache and memory is not known'

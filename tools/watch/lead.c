@@ -106,7 +106,8 @@ static void subtract(struct cmt_incident *cut, const struct cmt_incident *before
 	uint32_t nr = 0;
 
 	cut->lost_ns -= before->lost_ns;
-	cut->worst = before->worst;
+	/* the last estimate may be newer than the last look */
+	cut->worst = before->worst > cut->share ? before->worst : cut->share;
 	for (uint32_t i = 0; i < cut->nr_parts; i++) {
 		struct cmt_incident_part part = cut->parts[i];
 		uint64_t lost_ns = part_before(before, &part);
