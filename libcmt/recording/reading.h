@@ -48,6 +48,7 @@ struct cmt_recording {
 	 * cmt_recording_seek(): before this time only names and one state are returned
 	 */
 	uint64_t skip_to, state_at;
+	uint64_t passed_to;	/* end of the last records that are before that time */
 	uint64_t sought_ns;	/* by the last cmt_recording_seek() */
 	/* the current chunk */
 	struct rec_header header;

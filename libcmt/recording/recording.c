@@ -179,29 +179,49 @@ static int take_chunk(struct cmt_recording *r)
 	return 1;
 }
 
+/* Returns as cmt_recording_next(), also for damage of before the sought time. */
+static int next_item(struct cmt_recording *r)
+{
+	int ret;
+
+	do {
+		ret = recording_item(r);
+		if (ret == -EBADMSG) {
+			recording_reject(r);
+			ret = 1;
+		}
+		if (!ret) {
+			ret = take_chunk(r);
+			/* of a chunk the items follow */
+			ret = ret == 1 ? 3 : ret == 2 ? 1 : ret;
+		}
+	} while (ret == 3);
+	/* a chunk that the end of the file cuts may be written now */
+	if (ret > 0 && r->item.type == CMT_RECORDING_DAMAGE && r->item.damage != CMT_DAMAGE_CUT)
+		recording_count(r);
+	return ret;
+}
+
+/* Is it damage of a time before that which was sought? */
+static bool is_passed(struct cmt_recording *r)
+{
+	if (r->item.type != CMT_RECORDING_DAMAGE || r->item.offset >= r->passed_to ||
+	    r->pos > r->passed_to)
+		return false;
+	r->sequence = 0;
+	return true;
+}
+
 int cmt_recording_next(struct cmt_recording *recording,
 		       const struct cmt_recording_item **item)
 {
 	int ret;
 
 	recording->ended = false;
-	do {
-		ret = recording_item(recording);
-		if (ret == -EBADMSG) {
-			recording_reject(recording);
-			ret = 1;
-		}
-		if (!ret) {
-			ret = take_chunk(recording);
-			/* of a chunk the items follow */
-			ret = ret == 1 ? 3 : ret == 2 ? 1 : ret;
-		}
-	} while (ret == 3);
+	do
+		ret = next_item(recording);
+	while (ret > 0 && is_passed(recording));
 	recording->ended = !ret;
-	/* a chunk that the end of the file cuts may be written now */
-	if (ret > 0 && recording->item.type == CMT_RECORDING_DAMAGE &&
-	    recording->item.damage != CMT_DAMAGE_CUT)
-		recording_count(recording);
 	if (ret > 0)
 		*item = &recording->item;
 	return ret;
@@ -304,11 +324,17 @@ static void find_way(struct cmt_recording *r, uint64_t ts)
 	bool named = false;
 	uint32_t i;
 
+	r->passed_to = 0;
+	r->last_ns = 0;
 	for (i = 0; i < r->nr_places; i++) {
 		const struct cmt_chunk_place *p = &r->places[i];
 
 		if (has_records(p) && !cmt_ts_before(p->last_ns, ts))
 			break;
+		if (has_records(p)) {
+			r->passed_to = p->offset + p->nr_bytes;
+			r->last_ns = p->last_ns;
+		}
 		if (p->kind == CMT_CHUNK_STATE)
 			state = p->offset;
 		if (p->kind == CMT_CHUNK_NAMES && p->flags & CMT_CHUNK_ALL_NAMES) {
@@ -339,7 +365,6 @@ int cmt_recording_seek(struct cmt_recording *recording, uint64_t ts)
 	recording->sought_ns = ts;
 	recording->stage = RECORDING_NONE;
 	recording->sequence = 0;
-	recording->last_ns = 0;
 	recording->cut_size = 0;
 	recording->dropped_at = 0;
 	recording->again_bytes = 0;

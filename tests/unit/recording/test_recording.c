@@ -737,6 +737,52 @@ START_TEST(gaps_in_time)
 }
 END_TEST
 
+/* Returns the number of damage items from @ns on, before the first records. */
+static uint32_t damage_before_records(struct cmt_recording *r, uint64_t ns)
+{
+	uint32_t damaged = 0;
+
+	ck_assert_int_eq(cmt_recording_seek(r, ns), 0);
+	do {
+		ck_assert_int_eq(next(r), 1);
+		damaged += item->type == CMT_RECORDING_DAMAGE;
+	} while (item->type != CMT_RECORDING_RECORDS);
+	return damaged;
+}
+
+/* Chunk @at is damaged, and read on the way from the names to the chunks behind it. */
+static void check_passed(uint32_t at, bool indexed)
+{
+	uint32_t next_at = data_chunk(at + 1), then = data_chunk(next_at + 1);
+	struct cmt_recording *r;
+
+	if (!indexed)
+		made.bytes[made.nr_bytes - 1] ^= 1;
+	r = open_made();
+	ck_assert_uint_eq(damage_before_records(r, made.places[then].first_ns), 0);
+	ck_assert_uint_eq(about_of(r).damaged, 1);
+	/* what is not in the index may have been of the time before the chunk */
+	ck_assert_uint_eq(damage_before_records(r, made.places[next_at].first_ns), !indexed);
+	ck_assert_uint_eq(damage_before_records(r, made.places[at].first_ns), 1);
+	ck_assert_uint_eq(about_of(r).damaged, 1);
+	cmt_recording_close(r);
+}
+
+START_TEST(damage_before_sought_time_is_no_item)
+{
+	uint32_t at = 1;
+
+	make();
+	while (made.places[at].kind != CMT_CHUNK_HEAD)
+		at++;
+	at = data_chunk(at);
+	ck_assert_int_eq(made.places[at - 1].kind, CMT_CHUNK_NAMES);
+	made.bytes[made.places[at].offset] ^= 1;
+	check_passed(at, true);
+	check_passed(at, false);
+}
+END_TEST
+
 /* Places that cannot be: one shorter than a header, and one beyond the file. */
 START_TEST(impossible_index_places)
 {
@@ -1349,6 +1395,7 @@ int main(void)
 	UNIT_CASE(suite, head_of_possible_device);
 	UNIT_CASE(suite, next_head_replaces_damaged_head);
 	UNIT_CASE(suite, gaps_in_time);
+	UNIT_CASE(suite, damage_before_sought_time_is_no_item);
 	UNIT_CASE(suite, impossible_index_places);
 	UNIT_CASE(suite, index_of_equal_times);
 	UNIT_CASE(suite, gaps_without_end);
