@@ -71,11 +71,15 @@ checks=$((checks + 2))
 run 0 "$stat" replay "$scratch/hole.cmt"
 has out "GAPS: records are missing in 500 time slots"
 has out "LOST at least 12000 records"
+run 0 "$stat" replay --why "$scratch/hole.cmt"
+has out "not known, at least 12000 records lost;"
 run 0 "$stat" diff "$scratch/intact.cmt" "$scratch/hole.cmt"
 has out "?-"
 run 0 "$stat" report -o "$scratch/hole.html" "$scratch/hole.cmt"
-checks=$((checks + 1))
+checks=$((checks + 2))
 grep -q '"waited_partial":true' "$scratch/hole.html" || fail "the page has no bounds"
+grep -q '"At least 12000 records were lost before' "$scratch/hole.html" ||
+	fail "the page gives an exact number of lost records"
 
 # A link to nothing stays, where there is nothing to write; standard output may be closed.
 echo 'no recording' >"$scratch/none.cmt"

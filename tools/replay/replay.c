@@ -317,16 +317,21 @@ static void add_loss(char *buf, size_t size, const char *what, uint64_t nr)
 			 used && buf[used - 1] != ' ' ? ", " : "", nr, what);
 }
 
-void replay_losses(struct replay *replay, char *buf, size_t size)
+/* How many records a damaged part had may be unknown, and counts as one record. */
+bool replay_is_damaged(struct replay *replay)
 {
 	struct cmt_recording_about *about = &replay->about;
 
-	buf[0] = '\0';
 	about->sz = sizeof(*about);
-	if (cmt_recording_about(replay->recording, about))
-		return;
-	/* how many a damaged part had may be unknown */
-	if (replay->lost && about->damaged)
+	return !cmt_recording_about(replay->recording, about) && about->damaged;
+}
+
+void replay_losses(struct replay *replay, char *buf, size_t size)
+{
+	const struct cmt_recording_about *about = &replay->about;
+
+	buf[0] = '\0';
+	if (replay_is_damaged(replay) && replay->lost)
 		snprintf(buf, size, "at least ");
 	add_loss(buf, size, "records lost", replay->lost);
 	add_loss(buf, size, "parts damaged", about->damaged);

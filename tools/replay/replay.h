@@ -117,6 +117,9 @@ uint32_t replay_rounded_bits(const struct cmt_recording_about *about,
 #define REPLAY_ROUNDED "cycles, instructions and LLC counts are rounded to %" PRIu32 \
 	" significant bits (cmtstat record --exact keeps all)"
 
+/* Has what was read damage?  Then a number of lost records is the least one. */
+bool replay_is_damaged(struct replay *replay);
+
 /* The missing data, in words; "": none is known to be missing. */
 void replay_losses(struct replay *replay, char *buf, size_t size);
 

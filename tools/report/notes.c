@@ -99,7 +99,16 @@ static void note_processes(struct notes *notes, const struct model *model)
 		     PROCESSES_MOST);
 }
 
-static void note_losses(struct notes *notes, const struct model *model)
+/* How many records a damaged part had may be unknown, and counts as one record. */
+static void note_lost(struct notes *notes, uint64_t lost, bool damaged)
+{
+	if (lost)
+		note(notes, "%s%" PRIu64 " records were lost before they were recorded, or are damaged.",
+		     damaged ? "At least " : "", lost);
+}
+
+static void note_losses(struct notes *notes, const struct model *model,
+			const struct page_about *about)
 {
 	if (model->gap_slots)
 		note(notes, "In %" PRIu64 " of %" PRIu64 " ms readings are missing.  The timelines show gaps there, not zeros.",
@@ -107,9 +116,7 @@ static void note_losses(struct notes *notes, const struct model *model)
 	if (model->gaps_left_out)
 		note(notes, "%" PRIu64 " more gaps are not in the list of gaps.  The timelines show them.",
 		     model->gaps_left_out);
-	if (model->lost)
-		note(notes, "%" PRIu64 " records were lost before they were recorded, or are damaged.",
-		     model->lost);
+	note_lost(notes, model->lost, about->damaged);
 	if (model->dropped)
 		note(notes, "%" PRIu64 " records were late or malformed, and were dropped.",
 		     model->dropped);
@@ -197,7 +204,7 @@ void page_notes(FILE *out, const struct model *model, const struct page_about *a
 		     model->not_emulated ? ", for a part of the time" : "");
 	note_events(&notes, about);
 	note_file(&notes, about);
-	note_losses(&notes, model);
+	note_losses(&notes, model, about);
 	note_grain(&notes, model, about);
 	note_culprits(&notes, model, about);
 	note_memory(&notes, model, about);

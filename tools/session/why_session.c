@@ -295,6 +295,7 @@ static int end(struct why *why)
 {
 	struct why_end last = {
 		.counts = { .sz = sizeof(last.counts) }, .lost = why->watch.lost,
+		.at_least = why->replay && replay_is_damaged(why->replay),
 	};
 	struct text text;
 	int ret;

@@ -232,9 +232,10 @@ int why_view_end(FILE *out, const struct why_state *state,
 {
 	if (state->json)
 		return why_json_end(out, state, end);
-	fprintf(out, "%" PRIu64 " ms seen, %" PRIu64 " not known, %" PRIu64
+	fprintf(out, "%" PRIu64 " ms seen, %" PRIu64 " not known, %s%" PRIu64
 		" records lost; %" PRIu64 " verdicts\n", end->counts.slots,
-		end->counts.missing, end->lost, end->counts.verdicts);
+		end->counts.missing, end->lost && end->at_least ? "at least " : "",
+		end->lost, end->counts.verdicts);
 	if (end->counts.not_followed)
 		fputs("Some containers were not followed: there are too many.\n",
 		      out);

@@ -94,7 +94,8 @@ int why_view_slower(FILE *out, const struct why_state *state, const struct slowe
 /* The missing parts */
 struct why_end {
 	struct cmt_culprit_counts counts;
-	uint64_t lost;		/* records */
+	uint64_t lost;		/* records, */
+	bool at_least;		/* or more */
 };
 
 int why_view_end(FILE *out, const struct why_state *state,
