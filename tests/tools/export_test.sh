@@ -197,7 +197,9 @@ for format in ndjson perfetto; do
 	has err "the recording is damaged: 1 parts"
 done
 run 1 "$stat" export --csv -o "$scratch/a.cmt" "$scratch/a.cmt"
-has err "File exists"
+has err "cmtstat export: -o $scratch/a.cmt: that is the recording itself"
+run 1 "$stat" export --csv -o "$scratch/none/$(printf '\033[31m')" "$scratch/a.cmt"
+has err 'none/\x1b[31m: No such file'
 run 0 "$stat" export --ndjson "$scratch/a.cmt"
 same "the recording was written over" "$scratch/whole" "$scratch/out"
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -211,6 +212,18 @@ static int say(const struct export_config *config, const char *what, int err)
 	return EXIT_RUNTIME;
 }
 
+static int say_unopened(const char *path, int err)
+{
+	char shown[4 * PATH_MAX];
+
+	escape_text(shown, sizeof(shown), path, ESCAPE_ASCII);
+	if (err == -EEXIST)
+		fprintf(stderr, PROGRAM ": -o %s: that is the recording itself\n", shown);
+	else
+		error_plain(stderr, PROGRAM, shown, err);
+	return EXIT_RUNTIME;
+}
+
 static int export_file(const struct export_config *config, struct target *target)
 {
 	struct span span;
@@ -241,7 +254,7 @@ static int run(struct export_config *config)
 	ret = target_open(&target, config);
 	if (ret) {
 		target_close(&target);
-		ret = say(config, config->span.excerpt.output, ret);
+		ret = say_unopened(config->span.excerpt.output, ret);
 	} else {
 		ret = caps_drop(false);
 		ret = ret ? say(config, "cannot drop capabilities", ret) :
