@@ -193,11 +193,24 @@ class Ship(unittest.TestCase):
 
     def test_password(self):
         self.save(FIRST)
-        self.ship(0)
+        self.ship(0, secret='')
         given = 'Basic ' + base64.b64encode(f'node:{SECRET}'.encode()).decode()
         self.assertEqual({seen[1] for seen in self.server.seen}, {given})
         self.assertIn(b'--config', self.server.arguments)
         self.assertNotIn(SECRET.encode(), self.server.arguments)
+
+    def test_empty_password(self):
+        """A file that has still to get the password is none; an empty line is an empty one."""
+        path = self.top / 'password'
+        self.save(FIRST)
+        path.write_text('')
+        self.assertEqual(self.ship(2), f'cmt-ship: the password file is empty: {path}\n')
+        self.assertFalse((self.state / 'pause').exists())
+        self.assertEqual(self.server.seen, [])
+        path.write_text('\n')
+        self.ship(0)
+        given = 'Basic ' + base64.b64encode(b'node:').decode()
+        self.assertEqual({seen[1] for seen in self.server.seen}, {given})
 
     def test_tls(self):
         """A server that cannot show who it is gets no password."""
