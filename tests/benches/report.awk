@@ -194,6 +194,7 @@ function finish_order()
 		on_host("why_64_percent", "", "cmtstat --why, 64 CPUs, % of a CPU")
 		grows("why", "cmtstat --why")
 		large("record", "cmtstat record", "", "", "<=2", "<=98304")
+		on_host("service_memory_percent", "<=75", "  cmt-recorder as shipped, % of MemoryMax")
 		large("exporter", "cmt-exporter", "", "", "<=5", "<=65536")
 	}
 }
