@@ -18,12 +18,11 @@ group_is_needed()
 # Most packages keep their group, because files that are left could come to
 # belong to another one that gets its number.  What this one owned is root's from
 # then on: what cmt-recorder.service saved, /dev/cmt where the module is in use
-# and stays, and what services that still run have in /run.  A chroot may see
-# /dev and /run of a machine that is not its own.
+# and stays, and what services that still run have in /run.
 take_rights()
 {
 	set -- /var/lib/cmt
-	ischroot || set -- "$@" /dev/cmt /run/cmt /run/cmt-recorder
+	! is_own_machine || set -- "$@" /dev/cmt /run/cmt /run/cmt-recorder
 	for path in "$@"; do
 		[ ! -e "$path" ] ||
 			find -H "$path" -xdev -group cmt ! -type l -exec chgrp root {} +
