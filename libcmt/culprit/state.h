@@ -158,6 +158,7 @@ struct culprit_owner {
 	uint64_t id;
 	uint64_t seen;		/* slot; 0: there is no such owner */
 	uint64_t waits_since_ns;	/* begin of the seconds in which it waits; 0: none */
+	uint64_t others_since_ns;	/* of those of them that have suspects */
 	/* of the time in which it could run, in the last second; 0: little, or not known */
 	double wait_share;
 	struct culprit_wait wait;

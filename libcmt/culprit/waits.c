@@ -178,6 +178,18 @@ static bool is_partial(const struct culprit_waits *waits, const struct culprit_w
 	       seen_share(waits, end_ns) < CULPRIT_WAIT_SEEN;
 }
 
+/* Seconds in which only its own tasks made it wait are not in the time of its suspects. */
+static uint64_t since_of(struct culprit_owner *owner, bool suspects, uint64_t begin_ns)
+{
+	if (!owner->waits_since_ns)
+		owner->waits_since_ns = begin_ns;
+	if (!suspects)
+		owner->others_since_ns = 0;
+	else if (!owner->others_since_ns)
+		owner->others_since_ns = begin_ns;
+	return suspects ? owner->others_since_ns : owner->waits_since_ns;
+}
+
 /* An owner that waits much. */
 static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint64_t end_ns)
 {
@@ -190,13 +202,11 @@ static void judge(struct cmt_culprit *culprit, struct culprit_owner *owner, uint
 
 	if (is_partial(waits, wait, end_ns))
 		verdict.flags |= CMT_CULPRIT_PARTIAL;
-	if (!owner->waits_since_ns)
-		owner->waits_since_ns = waits->begin_ns;
-	verdict.since_ns = owner->waits_since_ns;
 	verdict.cpu_share = (double)wait->waited_ns /
 			    (double)(wait->waited_ns + wait->ran_ns);
 	owner->wait_share = verdict.cpu_share;
 	add_runners(waits, owner, &verdict);
+	verdict.since_ns = since_of(owner, verdict.nr_suspects, waits->begin_ns);
 	culprit_report_cpu(culprit, owner, &verdict);
 }
 
@@ -251,7 +261,7 @@ static void end_second(struct cmt_culprit *culprit, uint64_t end_ns)
 		if (known && waits_much(waits, &owner->wait))
 			judge(culprit, owner, end_ns);
 		else
-			owner->waits_since_ns = 0;
+			owner->waits_since_ns = owner->others_since_ns = 0;
 		owner->wait = (struct culprit_wait){ 0 };
 	}
 	memset(waits->pairs, 0, (waits->mask + 1ULL) * sizeof(*waits->pairs));

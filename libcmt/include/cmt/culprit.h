@@ -213,7 +213,8 @@ struct cmt_culprit_verdict {
 	uint64_t ts_ns;		/**< end of the last slot that the verdict is made of */
 	uint64_t since_ns;	/**< begin of the interference, as far as is known; of
 				 *   CMT_CULPRIT_WAIT the first of the seconds, one
-				 *   after another, in which the victim waits
+				 *   after another, in which the victim waits, and if
+				 *   there are suspects, in which there are some
 				 */
 	double confidence;	/**< 0..1: the share of such verdicts that is right in
 				 *   the simulation of docs/slowdown.md.  1 for

@@ -263,6 +263,43 @@ START_TEST(test_since)
 }
 END_TEST
 
+/* Two of its threads want one CPU, of which @took_us of each millisecond are another owner's. */
+static void run_itself(uint32_t ms, uint64_t took_us)
+{
+	frame.nr_waits = 0;
+	does(0, 1000 - took_us, 1000);
+	part(0, 0, 1000 - took_us);
+	part(0, 1, took_us);
+	does(1, took_us, 0);
+	run(ms);
+}
+
+static void since(uint32_t verdicts, uint64_t ms)
+{
+	while (verdicts--)
+		ck_assert_uint_eq(verdict()->since_ns, ms * MS);
+	no_verdict();
+}
+
+/* What an owner waits for itself is not in the time of a neighbour that comes, or goes. */
+START_TEST(test_since_a_neighbour)
+{
+	const struct cmt_incident *incident;
+
+	run_itself(10000, 0);
+	since(10, 1000);
+	run_itself(2000, 250);
+	since(2, 11000);
+	ck_assert_int_eq(cmt_culprit_next_incident(culprit, &incident), 1);
+	ck_assert_uint_eq(incident->begin_ns, 11000 * MS);
+	ck_assert_uint_eq(incident->flags & CMT_INCIDENT_BEFORE, 0);
+	run_itself(2000, 0);
+	since(2, 1000);
+	run_itself(1000, 250);
+	since(1, 15000);
+}
+END_TEST
+
 /* Two threads on one CPU: that is no neighbour, nor is one who took little. */
 START_TEST(test_itself)
 {
@@ -736,6 +773,7 @@ int main(void)
 	tcase_add_test(tcase, test_slower);
 	tcase_add_test(tcase, test_wants_little);
 	tcase_add_test(tcase, test_since);
+	tcase_add_test(tcase, test_since_a_neighbour);
 	tcase_add_test(tcase, test_itself);
 	tcase_add_test(tcase, test_itself_and_a_neighbour);
 	tcase_add_test(tcase, test_quota);
