@@ -67,11 +67,13 @@ struct culprit_debt {
 	float grown;		/* KiB times cmt_culprit.grown */
 };
 
-/* The last reported verdict of a kind */
+/* One of the last verdicts of a kind that were reported */
 struct culprit_reported {
-	uint64_t suspect;
-	uint64_t ts_ns;		/* 0: none */
+	uint64_t suspect;	/* the first one; 0: none */
+	uint64_t ts_ns;		/* 0: there is no such verdict */
 };
+
+#define CULPRIT_REPORTED	4	/* so many neighbours may take turns */
 
 struct culprit_cell {
 	/* accessed in each slot */
@@ -115,7 +117,8 @@ struct culprit_cell {
 	bool counted;		/* CPI and MPI have baselines */
 	float traffic50, traffic90, cpi50, mpi50;
 	float occupancy50, occupancy_low, occupancy_high;
-	struct culprit_reported reported[CMT_CULPRIT_BANDWIDTH + 1];
+	struct culprit_reported reported[CMT_CULPRIT_BANDWIDTH + 1 - CMT_CULPRIT_CACHE]
+					[CULPRIT_REPORTED];
 	uint64_t blamed_ns;	/* CPU time is known to be short until this time */
 	uint32_t paced;		/* blocks until the series has no CPI */
 	uint32_t next;		/* the next cell with this hash */
@@ -163,7 +166,8 @@ struct culprit_owner {
 	double wait_share;
 	struct culprit_wait wait;
 	struct cmt_cgroup_cpu cpu;
-	struct culprit_reported reported[CMT_CULPRIT_STOLEN + 1 - CMT_CULPRIT_THROTTLED];
+	struct culprit_reported reported[CMT_CULPRIT_STOLEN + 1 - CMT_CULPRIT_THROTTLED]
+					[CULPRIT_REPORTED];
 	uint32_t next;		/* with this hash, or the next free one */
 };
 

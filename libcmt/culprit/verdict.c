@@ -38,16 +38,24 @@ static void add_suspects(const struct cmt_culprit *culprit,
 		verdict->flags |= CMT_CULPRIT_CLIPPED;
 }
 
-/* Is @verdict the same as the last one, within the cooldown?  Otherwise it is the last one now. */
-static bool cooling(const struct cmt_culprit *culprit, struct culprit_reported *last,
+/*
+ * Is @verdict the same as one of the @recent ones, within the cooldown?  One without a suspect
+ * says no more than any of them.  Otherwise it takes the place of the oldest.
+ */
+static bool cooling(const struct cmt_culprit *culprit, struct culprit_reported *recent,
 		    const struct cmt_culprit_verdict *verdict)
 {
-	if (last->ts_ns &&
-	    (!verdict->nr_suspects || last->suspect == verdict->suspects[0].id) &&
-	    verdict->ts_ns - last->ts_ns < culprit->opts.cooldown_ns)
-		return true;
-	last->ts_ns = verdict->ts_ns;
-	last->suspect = verdict->nr_suspects ? verdict->suspects[0].id : 0;
+	uint64_t suspect = verdict->nr_suspects ? verdict->suspects[0].id : 0;
+	struct culprit_reported *oldest = recent;
+
+	for (uint32_t i = 0; i < CULPRIT_REPORTED; i++) {
+		if (recent[i].ts_ns && (!verdict->nr_suspects || recent[i].suspect == suspect) &&
+		    verdict->ts_ns - recent[i].ts_ns < culprit->opts.cooldown_ns)
+			return true;
+		if (recent[i].ts_ns < oldest->ts_ns)
+			oldest = &recent[i];
+	}
+	*oldest = (struct culprit_reported){ .suspect = suspect, .ts_ns = verdict->ts_ns };
 	return false;
 }
 
@@ -120,7 +128,7 @@ void culprit_report(struct cmt_culprit *culprit, struct culprit_cell *cell,
 	verdict->since_ns = now - (culprit->slot - cell->onset) * culprit->opts.slot_ns;
 	verdict->cpu_share = NAN;
 	add_suspects(culprit, suspects, verdict);
-	if (cooling(culprit, &cell->reported[verdict->kind], verdict))
+	if (cooling(culprit, cell->reported[verdict->kind - CMT_CULPRIT_CACHE], verdict))
 		return;
 	verdict->occupancy_bytes = bytes(cell->occupancy);
 	verdict->occupancy_before = bytes(cell->occupancy50);
@@ -141,7 +149,7 @@ void culprit_report_cpu(struct cmt_culprit *culprit, struct culprit_owner *owner
 	verdict->cpi_before = NAN;
 	verdict->mpki = NAN;
 	verdict->mpki_before = NAN;
-	if (!cooling(culprit, &owner->reported[verdict->kind - CMT_CULPRIT_THROTTLED], verdict))
+	if (!cooling(culprit, owner->reported[verdict->kind - CMT_CULPRIT_THROTTLED], verdict))
 		enqueue(culprit, verdict);
 }
 

@@ -61,7 +61,8 @@ struct cmt_culprit_opts {
 				 *   CMT_CULPRIT_BANDWIDTH
 				 */
 	uint64_t cooldown_ns;	/**< least time between two verdicts of the same
-				 *   victim, kind and first suspect; 0: 1 s
+				 *   victim, L3 domain, kind and first suspect, of
+				 *   which the last four are remembered; 0: 1 s
 				 */
 	uint64_t reserved[4];	/**< 0 */
 };

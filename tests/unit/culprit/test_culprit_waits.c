@@ -642,6 +642,34 @@ START_TEST(test_thresholds)
 }
 END_TEST
 
+/* Neighbours by turns, each for a second: each is named once in the cooldown. */
+START_TEST(test_suspects_by_turns)
+{
+	const struct cmt_culprit_opts opts = {
+		.sz = sizeof(opts), .cooldown_ns = 10000 * MS,
+	};
+	uint32_t named[4] = { 0 };
+
+	cmt_culprit_free(culprit);
+	ck_assert_int_eq(cmt_culprit_new(&culprit, &opts), 0);
+	does(0, 500, 500);
+	for (uint32_t second = 0; second < 16; second++) {
+		const struct cmt_culprit_verdict *v;
+		uint32_t turn = second % 4;
+
+		frame.nr_waits = 0;
+		part(0, 1 + turn, 500);
+		run(1000);
+		if (cmt_culprit_next(culprit, &v) <= 0)
+			continue;
+		ck_assert_uint_eq(v->suspects[0].id, BATCH + turn);
+		ck_assert_uint_eq(second, named[turn]++ ? 12 + turn : turn);
+	}
+	for (uint32_t turn = 0; turn < 4; turn++)
+		ck_assert_uint_eq(named[turn], 2);
+}
+END_TEST
+
 /* The greatest come first; those that took next to nothing are not there. */
 START_TEST(test_many_suspects)
 {
@@ -787,6 +815,7 @@ int main(void)
 	tcase_add_test(tcase, test_too_little);
 	tcase_add_test(tcase, test_no_longer_accounted);
 	tcase_add_test(tcase, test_thresholds);
+	tcase_add_test(tcase, test_suspects_by_turns);
 	tcase_add_test(tcase, test_many_suspects);
 	tcase_add_test(tcase, test_outside);
 	tcase_add_test(tcase, test_churn);
