@@ -464,6 +464,7 @@ static void leave_out(struct cmt_culprit *culprit, uint64_t slots)
 {
 	culprit->missing += slots;
 	if (slots > CULPRIT_GAP) {
+		culprit_minute_skip(&culprit->minute, slots * culprit->opts.slot_ns);
 		next_slot(culprit);
 		begin_anew(culprit);
 		return;

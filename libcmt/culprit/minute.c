@@ -117,6 +117,14 @@ void culprit_minute_add(struct culprit_minute *minute, const struct cmt_slowdown
 	merge(minute, pairs, n, weight);
 }
 
+void culprit_minute_skip(struct culprit_minute *minute, uint64_t ns)
+{
+	double kept = slowdown_kept((double)ns / MINUTE_NS);
+
+	minute->whole *= kept;
+	merge(minute, minute->means, 0, 1 - kept);
+}
+
 /* The means are of what there was of the minute. */
 int cmt_culprit_slowdown_minute(const struct cmt_culprit *culprit,
 				struct cmt_slowdown *slowdowns, uint32_t n)

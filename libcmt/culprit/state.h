@@ -345,6 +345,8 @@ int culprit_cmp_pair(const void *pa, const void *pb);
 /* An estimate, in that order, which stands for @ns. */
 void culprit_minute_add(struct culprit_minute *minute, const struct cmt_slowdown *pairs,
 			uint32_t n, uint64_t ns);
+/* Of @ns nothing is known: the means are so much older, and no estimate stands for it. */
+void culprit_minute_skip(struct culprit_minute *minute, uint64_t ns);
 
 /* baseline.c */
 void culprit_series_init(struct culprit_series *series, float value);

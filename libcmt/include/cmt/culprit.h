@@ -413,7 +413,8 @@ CMT_API int cmt_culprit_slowdown(const struct cmt_culprit *culprit,
 /**
  * The greatest slowdowns over the last minute, or since the first second: means of an estimate
  * every 250 ms, each of which weighs e to the -1 after a minute.  Also those that are none
- * now.  Seconds in which the owner ran too little to tell count as if there was none.
+ * now.  Seconds in which the owner ran too little to tell count as if there was none.  A gap
+ * of more than 64 slots is left out of the mean, and what was before it is so much older.
  * Returns as cmt_culprit_slowdown().
  */
 CMT_API int cmt_culprit_slowdown_minute(const struct cmt_culprit *culprit,

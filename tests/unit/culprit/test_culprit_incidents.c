@@ -334,6 +334,27 @@ START_TEST(minute)
 }
 END_TEST
 
+/*
+ * What was before a gap is older, and the gap is no time without harm: at the end, 30 s with
+ * harm weigh 0.104, and the 20 s without, after a gap of a minute, 0.283.
+ */
+START_TEST(minute_of_a_gap)
+{
+	double whole, cpus;
+
+	run_for(30000, true);
+	whole = in_minute(&cpus);
+	ck_assert_double_gt(whole, 0.2);
+	now += 60000 * MS;
+	ck_assert_double_eq_tol(in_minute(&cpus), whole, 1e-9);
+	run_for(20000, false);
+	ck_assert_double_eq_tol(in_minute(&cpus), 0.268 * whole, 0.02 * whole);
+	now += 3600000 * MS;
+	run_for(2000, false);
+	ck_assert_double_eq_tol(in_minute(&cpus), 0, 1e-9);
+}
+END_TEST
+
 /* What costs little, or comes later, is in the minute as well. */
 START_TEST(minute_of_little)
 {
@@ -429,6 +450,7 @@ int main(void)
 	tcase_add_test(tcase, lost_is_not_known);
 	tcase_add_test(tcase, more_than_fit);
 	tcase_add_test(tcase, minute);
+	tcase_add_test(tcase, minute_of_a_gap);
 	tcase_add_test(tcase, minute_of_little);
 	tcase_add_test(tcase, minute_of_many);
 	tcase_add_test(tcase, since_before_a_gap);
