@@ -369,7 +369,8 @@ START_TEST(domains_are_apart)
 }
 END_TEST
 
-START_TEST(quota_is_no_theft)
+/* VICTIM was throttled until now, and has a verdict. */
+static void throttle(void)
 {
 	const struct cmt_culprit_cpu cpu = {
 		.sz = sizeof(cpu), .id = VICTIM, .start_ns = 1000 * MS,
@@ -378,16 +379,39 @@ START_TEST(quota_is_no_theft)
 	};
 	const struct cmt_culprit_verdict *v;
 
-	add_quiet(400);
 	ck_assert_int_eq(cmt_culprit_add_cpu(culprit, &cpu), 1);
 	ck_assert_int_eq(cmt_culprit_next(culprit, &v), 1);
 	ck_assert_int_eq(v->kind, CMT_CULPRIT_THROTTLED);
 	ck_assert_uint_eq(v->nr_suspects, 0);
 	ck_assert_double_eq_tol(v->cpu_share, 0.5, 1e-9);
+}
+
+START_TEST(quota_is_no_theft)
+{
+	add_quiet(400);
+	throttle();
 	for (int i = 0; i < 20; i++) {
 		ck_assert_int_ge(take(), 0);
 		ck_assert_int_eq(accusations(), 0);
 	}
+}
+END_TEST
+
+/* A pause makes no instruction slower: with counters the loss is one. */
+START_TEST(theft_beside_a_quota)
+{
+	const struct cmt_culprit_verdict *v;
+
+	add_counters(1000, 20000);
+	add_quiet(400);
+	throttle();
+	samples[0].instructions = 500000;
+	samples[0].misses = 10000;
+	ck_assert_uint_gt(take_until(20), 1);
+	ck_assert_int_eq(cmt_culprit_next(culprit, &v), 1);
+	ck_assert_uint_eq(v->id, VICTIM);
+	ck_assert_uint_eq(v->suspects[0].id, TAKER);
+	ck_assert(v->flags & CMT_CULPRIT_COUNTED);
 }
 END_TEST
 
@@ -641,6 +665,7 @@ int main(void)
 	tcase_add_test(tcase, memory_is_bounded);
 	tcase_add_test(tcase, domains_are_apart);
 	tcase_add_test(tcase, quota_is_no_theft);
+	tcase_add_test(tcase, theft_beside_a_quota);
 	tcase_add_test(tcase, slower_from_the_start);
 	tcase_add_test(tcase, slower_without_references);
 	tcase_add_test(tcase, invalid_is_not_read);

@@ -383,7 +383,9 @@ CMT_API int cmt_culprit_add(struct cmt_culprit *culprit,
 
 /**
  * Add the times in which an owner was kept from running.  From a twentieth of the time on
- * there is a verdict; as long as this lasts, the owner is no victim of another owner.
+ * there is a verdict.  From then on, for as long as @cpu covers, the owner is in no verdict
+ * about cache or memory unless counters confirm it: a pause looks like a loss of cache.
+ * Verdicts about waits, and slowdowns, do not change.
  *
  * Returns the number of verdicts that cmt_culprit_next() has, or -EINVAL.  An owner that
  * is not followed is no error.
