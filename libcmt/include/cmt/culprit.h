@@ -313,8 +313,9 @@ struct cmt_incident_part {
 
 /**
  * A time in which neighbours made a victim slower: from CMT_INCIDENT_BEGIN on, until it is
- * less than CMT_INCIDENT_END for a second.  A victim has one at a time.  The library owns
- * it: a later version appends members.
+ * less than CMT_INCIDENT_END for a second.  A victim has one at a time.  At most 128 are open:
+ * that of a further victim begins when another one has ended, if it is still slower then.
+ * The library owns it: a later version appends members.
  */
 struct cmt_incident {
 	uint64_t number;	/**< from 1 on */

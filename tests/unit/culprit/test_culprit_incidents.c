@@ -21,6 +21,7 @@ enum { VICTIM = 100, STREAMER, QUIET };
 static struct cmt_culprit *culprit;
 static uint64_t now;
 static uint32_t victims, domains;	/* as many do the same, in so many domains */
+static uint32_t spared;		/* so many of them, the first ones, are never harmed */
 static uint32_t others;		/* stream as much less, with ids around the streamer's */
 static double harm;		/* how much, where harmed: 0..1 */
 static uint64_t ran_ns;		/* by each of them in a slot; UINT64_MAX: not known */
@@ -33,6 +34,7 @@ static void setup(void)
 	now = BEGUN;
 	victims = 1;
 	domains = 1;
+	spared = 0;
 	others = 0;
 	harm = 1;
 	ran_ns = MS;
@@ -90,7 +92,7 @@ static void slot_of(bool harmed)
 	};
 
 	for (uint32_t i = 0; i < victims; i++)
-		samples[slot.nr_samples++] = victim_in(i, harmed);
+		samples[slot.nr_samples++] = victim_in(i, harmed && i >= spared);
 	samples[slot.nr_samples++] = quiet;
 	for (uint32_t i = 0; harmed && i < domains; i++) {
 		samples[slot.nr_samples] = streamer;
@@ -413,26 +415,55 @@ START_TEST(since_before_a_gap)
 }
 END_TEST
 
+static uint32_t nr_open(void)
+{
+	uint32_t nr = 0;
+
+	while (cmt_culprit_incident_at(culprit, nr))
+		nr++;
+	return nr;
+}
+
 /* More victims than incidents, more events than are kept. */
 START_TEST(many)
 {
-	uint32_t open = 0, events = 0;
+	uint32_t events = 0;
 
 	victims = 132;
 	domains = 44;
 	run_for(1300, true);
-	while (cmt_culprit_incident_at(culprit, open)) {
-		const struct cmt_incident *in = cmt_culprit_incident_at(culprit, open);
+	ck_assert_uint_eq(nr_open(), 128);
+	for (uint32_t i = 0; i < 128; i++) {
+		const struct cmt_incident *in = cmt_culprit_incident_at(culprit, i);
 
-		ck_assert_uint_eq(in->number, ++open);
+		ck_assert_uint_eq(in->number, i + 1);
 		ck_assert_uint_le(in->nr_parts, CMT_INCIDENT_PARTS);
 	}
-	ck_assert_uint_eq(open, 128);
 	while (event())
 		events++;
 	ck_assert_uint_eq(events, 32);
 	run_for(4500, false);
 	ck_assert_ptr_null(cmt_culprit_incident_at(culprit, 0));
+}
+END_TEST
+
+/* The victims for which there was no room have theirs when others have ended. */
+START_TEST(many_by_turns)
+{
+	const struct cmt_incident *in;
+
+	victims = 132;
+	domains = 44;
+	run_for(1300, true);
+	ck_assert_uint_eq(cmt_culprit_incident_at(culprit, 127)->id, VICTIM + 10 * 127);
+	spared = 8;
+	run_for(6000, true);
+	ck_assert_uint_eq(nr_open(), 124);
+	for (uint32_t i = 0; i < 124; i++) {
+		in = cmt_culprit_incident_at(culprit, i);
+		ck_assert_uint_eq(in->id, VICTIM + 10 * (spared + i));
+	}
+	ck_assert_uint_gt(in->begin_ns, BEGUN + 1300 * MS);
 }
 END_TEST
 
@@ -455,6 +486,7 @@ int main(void)
 	tcase_add_test(tcase, minute_of_many);
 	tcase_add_test(tcase, since_before_a_gap);
 	tcase_add_test(tcase, many);
+	tcase_add_test(tcase, many_by_turns);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
