@@ -17,6 +17,7 @@ struct cost {
 	const struct cmt_slowdown *pairs;
 	uint32_t nr;
 	double share, low, high;
+	double lost;		/* CPUs; NAN: not known */
 	double scale[SLOWDOWN_RESOURCES];	/* so that the pairs add up to the share */
 };
 
@@ -40,34 +41,41 @@ void culprit_incidents_free(struct culprit_incidents *incidents)
 	free(incidents->shares.now);
 }
 
-static double least(double a, double b)
+/* All pairs of a victim by one resource but those with itself, which is no neighbour */
+static struct cmt_slowdown sum_of(const struct cmt_slowdown *pairs, uint32_t nr, uint32_t resource)
 {
-	return a < b ? a : b;
-}
-
-/* Waiting for its own tasks is no neighbour's doing. */
-static struct cost cost_of(const struct cmt_slowdown *pairs, uint32_t nr)
-{
-	struct cost cost = { .pairs = pairs, .nr = nr };
-	double sums[SLOWDOWN_RESOURCES] = { 0 }, most[SLOWDOWN_RESOURCES] = { 0 };
+	struct cmt_slowdown sum = { .cpus = NAN };
 
 	for (uint32_t i = 0; i < nr; i++) {
-		if (pairs[i].by == pairs[i].id)
+		if (pairs[i].by == pairs[i].id || pairs[i].resource != resource)
 			continue;
-		sums[pairs[i].resource] += pairs[i].share;
-		most[pairs[i].resource] = pairs[i].most;
-		cost.low += pairs[i].low;
-		cost.high += pairs[i].high;
+		sum.share += pairs[i].share;
+		sum.low += pairs[i].low;
+		sum.high += pairs[i].high;
+		sum.most = pairs[i].most;
+		sum.cpus = pairs[i].cpus;
 	}
-	for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++) {
-		double part = least(sums[r], most[r]);
+	return sum;
+}
 
-		cost.scale[r] = sums[r] > 0 ? part / sums[r] : 0;
-		cost.share += part;
+/* Pairs that are too small for the estimate are in most only. */
+static struct cost cost_of(const struct cmt_slowdown *pairs, uint32_t nr)
+{
+	struct cost cost = { .pairs = pairs, .nr = nr, .lost = NAN };
+
+	for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++) {
+		struct cmt_slowdown sum = sum_of(pairs, nr, r);
+		double scale = sum.share > 0 ? sum.most / sum.share : 0;
+
+		cost.scale[r] = slowdown_least(scale, 1);
+		cost.share += sum.most;
+		cost.low += scale * sum.low;
+		cost.high += scale * sum.high;
+		if (!isnan(sum.cpus))
+			cost.lost = (isnan(cost.lost) ? 0 : cost.lost) + sum.most * sum.cpus;
 	}
-	cost.share = least(cost.share, 1);
-	cost.low = least(cost.low, cost.share);
-	cost.high = cost.high < cost.share ? cost.share : least(cost.high, 1);
+	cost.share = slowdown_least(cost.share, 1);
+	cost.high = slowdown_least(slowdown_larger(cost.high, cost.share), 1);
 	return cost;
 }
 
@@ -121,11 +129,9 @@ static struct cmt_incident_part *new_part(struct cmt_incident *incident,
 	return part;
 }
 
-static uint64_t lost_ns(const struct cmt_slowdown *pair, double share, uint64_t ns)
+static uint64_t lost_ns(double cpus, uint64_t ns)
 {
-	double lost = share * pair->cpus * (double)ns;
-
-	return isnan(lost) ? 0 : (uint64_t)lost;
+	return isnan(cpus) ? 0 : (uint64_t)(cpus * (double)ns);
 }
 
 /* @anew: a pair that has no part yet */
@@ -141,7 +147,7 @@ static void add_pair(const struct cmt_culprit *culprit, struct cmt_incident *inc
 	if (!part)
 		return;
 	part->share = share;
-	part->lost_ns += lost_ns(pair, share, ns);
+	part->lost_ns += lost_ns(share * pair->cpus, ns);
 	if (pair->resource != CMT_SLOWDOWN_CPU)
 		part->held_bytes = (uint64_t)(1024 * slowdown_held_kib(&culprit->slowdown,
 								       pair->by, pair->domain));
@@ -153,15 +159,10 @@ static void add_pairs(const struct cmt_culprit *culprit, struct cmt_incident *in
 {
 	for (uint32_t i = 0; i < cost->nr; i++) {
 		const struct cmt_slowdown *pair = &cost->pairs[i];
-		double share = cost->scale[pair->resource] * pair->share;
 
-		if (pair->by == pair->id)
-			continue;
-		add_pair(culprit, incident, pair, share, ns, anew);
-		if (anew || isnan(pair->cpus))
-			continue;
-		incident->lost_ns += lost_ns(pair, share, ns);
-		incident->flags |= CMT_INCIDENT_LOST;
+		if (pair->by != pair->id)
+			add_pair(culprit, incident, pair, cost->scale[pair->resource] * pair->share,
+				 ns, anew);
 	}
 }
 
@@ -174,6 +175,9 @@ static void add_cost(const struct cmt_culprit *culprit, struct cmt_incident *inc
 	add_pairs(culprit, incident, cost, ns, false);
 	add_pairs(culprit, incident, cost, ns, true);
 	qsort(incident->parts, incident->nr_parts, sizeof(incident->parts[0]), cmp_part);
+	incident->lost_ns += lost_ns(cost->lost, ns);
+	if (!isnan(cost->lost))
+		incident->flags |= CMT_INCIDENT_LOST;
 	incident->share = cost->share;
 	incident->low = cost->low;
 	incident->high = cost->high;

@@ -39,70 +39,40 @@ void culprit_sum_up(struct cmt_culprit *culprit, const struct cmt_culprit_slot *
 	slowdown_end(&culprit->slowdown);
 }
 
-/* The greatest of all pairs.  While they are added it is a heap, with the least at 0. */
-struct list {
-	struct cmt_slowdown *all;
-	uint32_t nr, room;
-};
-
-/* The greatest first, in whatever order they were added. */
-static int cmp_share(const void *pa, const void *pb)
+/* @delays: all of one victim, the largest first.  Waiting for itself is not in most. */
+static void add_victims_waits(const struct culprit_delay *delays, uint32_t nr,
+			      struct slowdown_list *list)
 {
-	const struct cmt_slowdown *a = pa, *b = pb;
+	bool first = true;
+	double most = 0;
 
-	if (a->share != b->share)
-		return a->share > b->share ? -1 : 1;
-	return culprit_cmp_pair(a, b);
-}
-
-/* From @i, which is free, up to its place. */
-static void sift_up(struct list *list, uint32_t i, const struct cmt_slowdown *slowdown)
-{
-	while (i && cmp_share(&list->all[(i - 1) / 2], slowdown) < 0) {
-		list->all[i] = list->all[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	list->all[i] = *slowdown;
-}
-
-/* In place of the least. */
-static void sift_down(struct list *list, const struct cmt_slowdown *slowdown)
-{
-	uint32_t i = 0, child;
-
-	while ((child = 2 * i + 1) < list->nr) {
-		if (child + 1 < list->nr &&
-		    cmp_share(&list->all[child + 1], &list->all[child]) > 0)
-			child++;
-		if (cmp_share(&list->all[child], slowdown) <= 0)
-			break;
-		list->all[i] = list->all[child];
-		i = child;
-	}
-	list->all[i] = *slowdown;
-}
-
-static void add(struct list *list, const struct cmt_slowdown *slowdown)
-{
-	if (list->nr < list->room)
-		sift_up(list, list->nr++, slowdown);
-	else if (cmp_share(slowdown, &list->all[0]) < 0)
-		sift_down(list, slowdown);
-}
-
-static void add_waits(const struct culprit_waits *waits, struct list *list)
-{
-	for (uint32_t i = 0; i < waits->nr_last; i++) {
-		const struct culprit_delay *delay = &waits->last[i];
-		struct cmt_slowdown slowdown = {
+	for (uint32_t i = 0; i < nr; i++)
+		most += delays[i].by != delays[i].victim ? delays[i].share : 0;
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct culprit_delay *delay = &delays[i];
+		bool own = delay->by == delay->victim;
+		struct slowdown_part part = {
 			.id = delay->victim, .by = delay->by,
 			.resource = CMT_SLOWDOWN_CPU, .share = delay->share,
-			.low = delay->share, .most = 1,
+			.low = delay->share, .most = own ? delay->share : most,
 			.high = delay->partial ? 1 : delay->share,
-			.cpus = delay->cpus,
+			.cpus = delay->cpus, .first = first && !own,
 		};
 
-		add(list, &slowdown);
+		first &= own;
+		slowdown_list_add(list, &part);
+	}
+}
+
+static void add_waits(const struct culprit_waits *waits, struct slowdown_list *list)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 1; i <= waits->nr_last; i++) {
+		if (i < waits->nr_last && waits->last[i].victim == waits->last[first].victim)
+			continue;
+		add_victims_waits(&waits->last[first], i - first, list);
+		first = i;
 	}
 }
 
@@ -114,22 +84,33 @@ static double runs_share(const struct cmt_culprit *culprit, uint64_t id)
 	return owner && owner->wait_share < 1 ? 1 - owner->wait_share : 1;
 }
 
-static void add_parts(const struct cmt_culprit *culprit, const struct slowdown_part *parts,
-		      int nr, struct list *list)
+static void add_parts(const struct cmt_culprit *culprit, struct slowdown_part *parts, int nr,
+		      struct slowdown_list *list)
 {
 	for (int i = 0; i < nr; i++) {
-		const struct slowdown_part *part = &parts[i];
+		struct slowdown_part *part = &parts[i];
 		double runs = runs_share(culprit, part->id);
-		struct cmt_slowdown slowdown = {
-			.id = part->id, .by = part->by, .domain = part->domain,
-			.resource = part->resource,
-			.share = runs * part->share, .low = runs * part->low,
-			.high = runs * part->high, .most = runs * part->most,
-			.cpus = part->cpus < 0 ? NAN : part->cpus / runs,
-		};
 
-		add(list, &slowdown);
+		part->share *= runs;
+		part->low *= runs;
+		part->high *= runs;
+		part->most *= runs;
+		part->cpus = part->cpus < 0 ? NAN : part->cpus / runs;
+		slowdown_list_add(list, part);
 	}
+}
+
+static int list_all(const struct cmt_culprit *culprit, struct slowdown_part *parts,
+		    struct slowdown_list *list)
+{
+	int nr = slowdown_parts(&culprit->slowdown, parts, list->room);
+
+	if (nr < 0)
+		return nr;
+	add_waits(&culprit->waits, list);
+	add_parts(culprit, parts, nr, list);
+	slowdown_list_sort(list);
+	return (int)list->nr;
 }
 
 int cmt_culprit_too_little(const struct cmt_culprit *culprit, uint64_t *ids, uint32_t n)
@@ -140,17 +121,27 @@ int cmt_culprit_too_little(const struct cmt_culprit *culprit, uint64_t *ids, uin
 int cmt_culprit_slowdown(const struct cmt_culprit *culprit, struct cmt_slowdown *slowdowns,
 			 uint32_t n)
 {
-	struct list list = { .all = slowdowns, .room = n };
-	struct slowdown_part parts[CULPRIT_PAIRS];
+	struct slowdown_list list = { .room = CULPRIT_PAIRS };
+	struct slowdown_part *parts;
 	int nr;
 
 	if (!n || n > CULPRIT_PAIRS)
 		return -EINVAL;
-	nr = slowdown_parts(&culprit->slowdown, parts, n);
-	if (nr < 0)
-		return nr;
-	add_waits(&culprit->waits, &list);
-	add_parts(culprit, parts, nr, &list);
-	qsort(slowdowns, list.nr, sizeof(*slowdowns), cmp_share);
-	return (int)list.nr;
+	parts = calloc(2 * CULPRIT_PAIRS, sizeof(*parts));
+	if (!parts)
+		return -ENOMEM;
+	list.parts = parts + CULPRIT_PAIRS;
+	nr = list_all(culprit, parts, &list);
+	nr = nr < (int)n ? nr : (int)n;
+	for (int i = 0; i < nr; i++) {
+		const struct slowdown_part *part = &list.parts[i];
+
+		slowdowns[i] = (struct cmt_slowdown){
+			.id = part->id, .by = part->by, .domain = part->domain,
+			.resource = part->resource, .share = part->share, .low = part->low,
+			.high = part->high, .most = part->most, .cpus = part->cpus,
+		};
+	}
+	free(parts);
+	return nr;
 }

@@ -46,11 +46,6 @@ struct domain_change {
 	bool holds;		/* occupancies are known */
 };
 
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
 /* The means of the owner up to now */
 static struct slowdown_before now_of(const struct slowdown *slowdown,
 				     const struct slowdown_owner *owner)
@@ -131,15 +126,15 @@ static void add_owner(struct domain_change *change, const struct slowdown_owner 
 	change->kib += now->occupancy_kib;
 	change->kib_before += before->occupancy_kib;
 	change->holds |= owner->holds;
-	change->more += larger(more, 0);
-	change->most_more = larger(change->most_more, more);
-	change->asked += larger(asked(before, now), 0);
+	change->more += slowdown_larger(more, 0);
+	change->most_more = slowdown_larger(change->most_more, more);
+	change->asked += slowdown_larger(asked(before, now), 0);
 	gained = now->occupancy_kib - before->occupancy_kib;
-	change->gained = larger(change->gained, gained);
+	change->gained = slowdown_larger(change->gained, gained);
 	if (!is_witness(owner, now))
 		return;
 	change->witnesses++;
-	change->lost = larger(change->lost, lost(before, now));
+	change->lost = slowdown_larger(change->lost, lost(before, now));
 	change->slower += same_phase(before, now) && lost(before, now) >= LOST_LEAST;
 }
 
@@ -172,7 +167,7 @@ static void set_outside(struct slowdown_owner *owner, const struct slowdown_befo
 		return;
 	cache = (now->misses - before->misses / before->instructions * now->instructions) *
 		slowdown_cost(owner).value / now->cycles;
-	cache = larger(cache, 0);
+	cache = slowdown_larger(cache, 0);
 	owner->outside[CMT_SLOWDOWN_CACHE] = cache < share ? cache : share;
 	owner->outside[CMT_SLOWDOWN_MEMORY] = share - owner->outside[CMT_SLOWDOWN_CACHE];
 }

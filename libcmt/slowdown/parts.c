@@ -42,12 +42,6 @@
 /* Slots after its start without an estimate of an owner as a victim */
 #define NEW_SLOTS	(SLOWDOWN_WINDOW - SLOWDOWN_WINDOW / 10)
 
-/* The greatest parts so far, the greatest first */
-struct list {
-	struct slowdown_part *parts;
-	uint32_t nr, room;
-};
-
 struct totals {
 	struct slowdown_total *all;
 	uint32_t nr;
@@ -81,26 +75,24 @@ struct domain {
 	double rise_most;	/* the greatest slowdown_owner.rise */
 	bool holds;		/* occupancies are known */
 	const struct totals *totals;
-	struct list *list;
+	struct slowdown_list *list;
 };
 
-static double least(double a, double b)
+/* The greatest of a victim by a resource is kept in @total, until all are known. */
+static void add_part(struct slowdown_list *list, struct slowdown_total *total,
+		     struct slowdown_part *part)
 {
-	return a < b ? a : b;
-}
+	struct slowdown_part *first = &total->first[part->resource], less = *part;
 
-static void add_part(struct list *list, const struct slowdown_part *part)
-{
-	struct slowdown_part *parts = list->parts;
-	uint32_t i;
-
-	if (list->nr < list->room)
-		list->nr++;
-	else if (parts[list->room - 1].share >= part->share)
-		return;
-	for (i = list->nr - 1; i && parts[i - 1].share < part->share; i--)
-		parts[i] = parts[i - 1];
-	parts[i] = *part;
+	total->sum[part->resource] += part->share;
+	if (part->share > first->share) {
+		less = *first;
+		*first = *part;
+		first->first = true;
+	}
+	less.first = false;
+	if (less.share >= SHARE_LEAST)
+		slowdown_list_add(list, &less);
 }
 
 /* What all owners but @without hold at pressure number @i */
@@ -187,7 +179,7 @@ static double spared_if_loop(const struct domain *domain, const struct member *v
 /* The part of the cost of a miss of @victim that it would not have without @misses of others */
 static double cheaper(const struct domain *domain, const struct member *victim, double misses)
 {
-	double rises = least(domain->rise * victim->beside / RISE_POWER, RISE_MOST);
+	double rises = slowdown_least(domain->rise * victim->beside / RISE_POWER, RISE_MOST);
 	double left = 1 - misses / domain->misses;
 
 	return rises * (1 - left * left * left);
@@ -200,7 +192,7 @@ static double cheaper(const struct domain *domain, const struct member *victim, 
 static void set_bounds(struct slowdown_part *part, bool holds, double weight)
 {
 	part->low = weight * part->share * (holds ? 0.4 : 0.3);
-	part->high = weight * least(part->share * (holds ? 2.2 : 2.6) + 0.01, 1);
+	part->high = weight * slowdown_least(part->share * (holds ? 2.2 : 2.6) + 0.01, 1);
 	part->share *= weight;
 }
 
@@ -217,8 +209,8 @@ static double spared_at_most(const struct member *victim)
 	return misses;
 }
 
-static double most_of(const struct domain *domain, const struct member *victim,
-		      enum cmt_slowdown_resource resource)
+static double limit_of(const struct domain *domain, const struct member *victim,
+		       enum cmt_slowdown_resource resource)
 {
 	double misses = 0;
 
@@ -227,19 +219,26 @@ static double most_of(const struct domain *domain, const struct member *victim,
 	else if (domain->misses > 0)
 		misses = victim->misses *
 			 cheaper(domain, victim, domain->misses - victim->misses);
-	return least(misses * victim->cost.value / victim->cycles +
-		     victim->owner->outside[resource], SHARE_MOST);
+	return slowdown_least(misses * victim->cost.value / victim->cycles +
+			      victim->owner->outside[resource], SHARE_MOST);
 }
 
-static void add_most(const struct domain *domain)
+/* The share of its time in the domain that the misses of @victim take */
+static double miss_time(const struct member *victim)
+{
+	return slowdown_least(victim->misses * victim->cost.value / victim->cycles, SHARE_MOST);
+}
+
+static void add_limits(const struct domain *domain)
 {
 	for (uint32_t i = 0; i < domain->nr; i++) {
 		const struct member *victim = &domain->members[i];
 
 		if (victim->cycles <= 0)
 			continue;
+		victim->total->misses += victim->weight * miss_time(victim);
 		for (uint32_t r = CMT_SLOWDOWN_CACHE; r < SLOWDOWN_RESOURCES; r++)
-			victim->total->most[r] += victim->weight * most_of(domain, victim, r);
+			victim->total->limit[r] += victim->weight * limit_of(domain, victim, r);
 	}
 }
 
@@ -260,19 +259,26 @@ static double drawn(const struct domain *domain, double share)
 	return share < USUAL_HOLDS ? drawn_to(USUAL_HOLDS, DRAWN_HOLDS, share) : share;
 }
 
-static void add_share(const struct domain *domain, const struct member *victim, uint64_t by,
-		      enum cmt_slowdown_resource resource, double share)
+/* @shares: of the time of the victim in this domain, by resource */
+static void add_shares(const struct domain *domain, const struct member *victim, uint64_t by,
+		       const double shares[SLOWDOWN_RESOURCES])
 {
-	struct slowdown_part part = {
-		.id = victim->owner->id, .by = by,
-		.domain = victim->owner->domain, .resource = resource,
-		.share = least(share, SHARE_MOST),
-		.cpus = victim->total->timed ? victim->total->ran_ns / SLOT_NS : -1,
-	};
+	struct slowdown_total *total = victim->total;
+	double both = 0;
 
-	set_bounds(&part, domain->holds, victim->weight);
-	if (part.share >= SHARE_LEAST)
-		add_part(domain->list, &part);
+	for (uint32_t r = CMT_SLOWDOWN_CACHE; r < SLOWDOWN_RESOURCES; r++) {
+		struct slowdown_part part = {
+			.id = victim->owner->id, .by = by,
+			.domain = victim->owner->domain, .resource = r,
+			.share = slowdown_least(shares[r], SHARE_MOST),
+			.cpus = total->timed ? total->ran_ns / SLOT_NS : -1,
+		};
+
+		set_bounds(&part, domain->holds, victim->weight);
+		add_part(domain->list, total, &part);
+		both += part.share;
+	}
+	total->worst = slowdown_larger(total->worst, both);
 }
 
 /* Did the owner start so lately that too few of its slots count? */
@@ -281,26 +287,36 @@ static bool is_new(const struct slowdown_owner *owner)
 	return owner->seen < owner->start_end + NEW_SLOTS;
 }
 
+/* What a miss costs by memory is saved only of the misses that the cache does not spare. */
+static void add_victim(const struct domain *domain, const struct member *victim,
+		       const struct member *suspect, const double pressure[SLOWDOWN_PHASES])
+{
+	double cost = victim->cost.value / victim->cycles, time = miss_time(victim);
+	double cache = drawn(domain, cost * spared(victim, pressure) *
+				     likely(domain, suspect) * gives_back(domain, suspect)) +
+		       cost * spared_if_loop(domain, victim, suspect);
+	double memory = drawn(domain, cost * victim->misses *
+				      cheaper(domain, victim, suspect->misses));
+	const double shares[SLOWDOWN_RESOURCES] = {
+		[CMT_SLOWDOWN_CACHE] = cache,
+		[CMT_SLOWDOWN_MEMORY] = cache < time ? memory * (1 - cache / time) : 0,
+	};
+
+	add_shares(domain, victim, suspect->owner->id, shares);
+}
+
 static void add_victims(const struct domain *domain, const struct member *suspect)
 {
-	double pressure[SLOWDOWN_PHASES], cost;
+	double pressure[SLOWDOWN_PHASES];
 
 	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++)
 		pressure[p] = pressure_without(&domain->phases[p], &suspect->states[p]);
 	for (uint32_t i = 0; i < domain->nr; i++) {
 		const struct member *victim = &domain->members[i];
 
-		if (victim == suspect || victim->owner->suspect_only ||
-		    !slowdown_is_enough(victim->cycles) || is_new(victim->owner))
-			continue;
-		cost = victim->cost.value / victim->cycles;
-		add_share(domain, victim, suspect->owner->id, CMT_SLOWDOWN_CACHE,
-			  drawn(domain, cost * spared(victim, pressure) *
-					likely(domain, suspect) * gives_back(domain, suspect)) +
-				  cost * spared_if_loop(domain, victim, suspect));
-		add_share(domain, victim, suspect->owner->id, CMT_SLOWDOWN_MEMORY,
-			  drawn(domain, cost * victim->misses *
-					cheaper(domain, victim, suspect->misses)));
+		if (victim != suspect && !victim->owner->suspect_only &&
+		    slowdown_is_enough(victim->cycles) && !is_new(victim->owner))
+			add_victim(domain, victim, suspect, pressure);
 	}
 }
 
@@ -309,12 +325,8 @@ static void add_outside(const struct domain *domain)
 	for (uint32_t i = 0; i < domain->nr; i++) {
 		const struct member *victim = &domain->members[i];
 
-		if (!slowdown_is_enough(victim->cycles))
-			continue;
-		for (uint32_t r = CMT_SLOWDOWN_CACHE; r < SLOWDOWN_RESOURCES; r++)
-			if (victim->owner->outside[r] > 0)
-				add_share(domain, victim, CMT_CULPRIT_OUTSIDE, r,
-					  victim->owner->outside[r]);
+		if (slowdown_is_enough(victim->cycles))
+			add_shares(domain, victim, CMT_CULPRIT_OUTSIDE, victim->owner->outside);
 	}
 }
 
@@ -372,7 +384,7 @@ static void add_member(const struct slowdown *slowdown, struct domain *domain,
 		.cycles = owner->mean.cycles * scale,
 		.misses = misses, .moves = moves(owner, misses),
 		.kib = owner->mean.occupancy_kib,
-		.active = least(owner->active * scale, 1),
+		.active = slowdown_least(owner->active * scale, 1),
 		.cost = slowdown_cost(owner),
 		.beside = owner->moments.n > 0 ? owner->moments.t / owner->moments.n : 0,
 	};
@@ -432,7 +444,7 @@ static bool may_be_suspect(const struct domain *domain, const struct member *mem
 static void parts_of(const struct slowdown *slowdown, uint32_t number, struct domain *domain)
 {
 	add_members(slowdown, number, domain);
-	add_most(domain);
+	add_limits(domain);
 	for (uint32_t i = 0; i < domain->nr && domain->misses > 0; i++)
 		if (may_be_suspect(domain, &domain->members[i]))
 			add_victims(domain, &domain->members[i]);
@@ -449,20 +461,23 @@ static uint64_t domains_of(const struct slowdown *slowdown)
 	return domains;
 }
 
-static void set_most(const struct list *list, const struct totals *totals)
+/* Each part gets the most of the first one; of those, there is one for each part. */
+static void add_firsts(const struct totals *totals, struct slowdown_list *list)
 {
 	for (uint32_t i = 0; i < list->nr; i++) {
 		struct slowdown_part *part = &list->parts[i];
 
 		part->most = slowdown_total_of(totals->all, totals->nr,
-					       part->id)->most[part->resource];
-		if (part->most < part->share)
-			part->most = part->share;
+					       part->id)->first[part->resource].most;
 	}
+	for (uint32_t i = 0; i < totals->nr; i++)
+		for (uint32_t r = CMT_SLOWDOWN_CACHE; r < SLOWDOWN_RESOURCES; r++)
+			if (totals->all[i].first[r].most >= SHARE_LEAST)
+				slowdown_list_add(list, &totals->all[i].first[r]);
 }
 
 static void all_parts(const struct slowdown *slowdown, struct member *members,
-		      const struct totals *totals, struct list *list)
+		      const struct totals *totals, struct slowdown_list *list)
 {
 	uint64_t domains = domains_of(slowdown);
 
@@ -472,12 +487,15 @@ static void all_parts(const struct slowdown *slowdown, struct member *members,
 		if (domains >> d & 1)
 			parts_of(slowdown, d, &domain);
 	}
-	set_most(list, totals);
+	for (uint32_t i = 0; i < totals->nr; i++)
+		slowdown_total_limit(&totals->all[i]);
+	add_firsts(totals, list);
+	slowdown_list_sort(list);
 }
 
 int slowdown_parts(const struct slowdown *slowdown, struct slowdown_part *parts, uint32_t n)
 {
-	struct list list = { .parts = parts, .room = n };
+	struct slowdown_list list = { .parts = parts, .room = n };
 	struct totals totals = { 0 };
 	struct member *members;
 

@@ -10,7 +10,8 @@
  *	phases.c	the slots of a domain by the misses in them, and sums by phase
  *	outside.c	slowdown by something outside this machine
  *	little.c	owners that ran too little for an estimate
- *	totals.c	an owner in all domains together
+ *	totals.c	an owner in all domains together, and what all others cost it
+ *	list.c		the greatest parts
  *	parts.c		the slowdown of each owner by each neighbour, from all of these
  *
  * A mean is one per slot.  The weight of a slot is e^-1 after SLOWDOWN_WINDOW slots.
@@ -158,8 +159,18 @@ struct slowdown_part {
 	enum cmt_slowdown_resource resource;	/* not CMT_SLOWDOWN_CPU */
 	double share;
 	double low, high;	/* bounds of share */
-	double most;	/* limit of the sum over all neighbours, by this resource in all domains */
+	double most;	/* what all neighbours cost @id by this resource in all domains */
 	double cpus;	/* mean number of CPUs on which @id ran; negative: not known */
+	bool first;	/* the greatest share of @id by this resource */
+};
+
+/*
+ * Those that are first come before all others, by most: so each victim is in the list while
+ * there is room for one part of each victim by each resource.  The others follow by share.
+ */
+struct slowdown_list {
+	struct slowdown_part *parts;
+	uint32_t nr, room;
 };
 
 /* Returns false if there is no memory; slowdown_free() frees it in any case. */
@@ -199,7 +210,7 @@ uint64_t slowdown_before_first(const struct slowdown *slowdown, uint64_t id);
 /* The KiB that an owner holds, by the last reading; 0: not known */
 double slowdown_held_kib(const struct slowdown *slowdown, uint64_t id, uint32_t domain);
 
-/* Store the greatest @n parts, the greatest first.  Returns their number, or -ENOMEM. */
+/* Store the @n parts of a struct slowdown_list by share.  Returns their number, or -ENOMEM. */
 int slowdown_parts(const struct slowdown *slowdown, struct slowdown_part *parts, uint32_t n);
 
 /* little.c */
@@ -216,8 +227,13 @@ int slowdown_too_little(const struct slowdown *slowdown, uint64_t *ids, uint32_t
 struct slowdown_total {
 	uint64_t id;
 	double cycles, ran_ns;	/* sums of the means of its domains */
-	double most[SLOWDOWN_RESOURCES];	/* as slowdown_part.most; 0 until parts.c adds it */
 	bool timed;		/* ran_ns is known */
+	/* From here on 0 until parts.c adds it; shares of its time */
+	double misses;		/* what its misses take */
+	double limit[SLOWDOWN_RESOURCES];	/* what no neighbours at all would change */
+	double sum[SLOWDOWN_RESOURCES];		/* of all parts, also of those that are too small */
+	double worst;		/* the greatest of one neighbour by cache and memory together */
+	struct slowdown_part first[SLOWDOWN_RESOURCES];	/* the part with the greatest share */
 };
 
 /*
@@ -227,6 +243,24 @@ struct slowdown_total {
 uint32_t slowdown_totals(const struct slowdown *slowdown, struct slowdown_total *totals);
 /* The total of @id, which must be in @totals. */
 struct slowdown_total *slowdown_total_of(struct slowdown_total *totals, uint32_t nr, uint64_t id);
+
+/* Set most of its first parts, from what was added. */
+void slowdown_total_limit(struct slowdown_total *total);
+
+/* list.c */
+void slowdown_list_add(struct slowdown_list *list, const struct slowdown_part *part);
+/* By share, the greatest first; nothing can be added then. */
+void slowdown_list_sort(struct slowdown_list *list);
+
+static inline double slowdown_least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static inline double slowdown_larger(double a, double b)
+{
+	return a > b ? a : b;
+}
 
 /* Multiply a mean of counts, which is not negative, by @factor. */
 static inline void slowdown_fade(double *mean, double factor)

@@ -57,3 +57,25 @@ struct slowdown_total *slowdown_total_of(struct slowdown_total *totals, uint32_t
 
 	return bsearch(&key, totals, nr, sizeof(*totals), cmp_id);
 }
+
+/* The part that misses still have of what they took, where @spared of it is spared */
+static double left(const struct slowdown_total *total, double spared)
+{
+	return spared < total->misses ? 1 - spared / total->misses : 0;
+}
+
+/*
+ * A miss that the cache spares costs nothing by memory, so memory is limited to the misses that
+ * are left.  Neither limit is below what one neighbour alone would change.
+ */
+void slowdown_total_limit(struct slowdown_total *total)
+{
+	struct slowdown_part *cache = &total->first[CMT_SLOWDOWN_CACHE];
+	struct slowdown_part *memory = &total->first[CMT_SLOWDOWN_MEMORY];
+	double limit = slowdown_larger(total->limit[CMT_SLOWDOWN_CACHE], cache->share);
+
+	cache->most = slowdown_least(total->sum[CMT_SLOWDOWN_CACHE], limit);
+	limit = slowdown_larger(total->limit[CMT_SLOWDOWN_MEMORY] * left(total, cache->most),
+				total->worst - cache->most);
+	memory->most = slowdown_least(total->sum[CMT_SLOWDOWN_MEMORY], limit);
+}

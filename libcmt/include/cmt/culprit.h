@@ -273,10 +273,11 @@ struct cmt_slowdown {
 				 *   known
 				 */
 	double high;
-	double most;		/**< the share that all other owners together cost it by
-				 *   this resource is not greater, even if the sum of
-				 *   the single shares is: each of them is what one
-				 *   owner less would change
+	double most;		/**< what all other owners together cost it by this
+				 *   resource, in all domains; the sum by all resources is
+				 *   below 1.  It may be less than the sum of the single
+				 *   shares, and by memory than a single one: each of them
+				 *   is what one owner less would change
 				 */
 	double cpus;		/**< on which @id could run, in about the last second: it
 				 *   loses share * cpus s of CPU time a second.  NAN:
@@ -407,6 +408,8 @@ CMT_API int cmt_culprit_next(struct cmt_culprit *culprit,
  * they need cycles, instructions and misses of the slots, those by cache also references, and
  * are better with occupancies.  Waits for a CPU need frames (CMT_USAGE_WAITS).
  * An owner that ran too little has none by cache and memory (cmt_culprit_too_little()).
+ * Where there are more than 1,024, these are of them the greatest of each victim by each
+ * resource, which has the total, and then the greatest of all others.
  * @slowdowns: room for @n, at most 1024.  Takes a millisecond for hundreds of owners.
  * Returns the number of those stored, -EINVAL (@n) or -ENOMEM.
  */

@@ -40,7 +40,7 @@ class Slowdown:
     share: float  #: of the victim's time, 0 to 1, that it would not need
     low: float  #: bounds of share
     high: float
-    most: float  #: by this resource, all suspects together cost at most this
+    most: float  #: by this resource, all suspects together cost this
     cpus: float | None  #: share * cpus is CPU time lost, in seconds a second; None: not known
 
 
