@@ -46,14 +46,15 @@ static double least(double a, double b)
 static void add_part(struct slower *list, uint32_t *nr, const struct cmt_slowdown *from)
 {
 	struct slower *slower = from->id == from->by ? NULL : find(list, nr, from->id);
-	double *sum;
+	struct slower_sum *sum;
 
 	if (!slower || from->resource >= SLOWER_RESOURCES)
 		return;
-	sum = &slower->by_resource[from->resource];
-	*sum = least(*sum + from->share, from->most);
-	slower->low += from->low;
-	slower->high += from->high;
+	sum = &slower->sums[from->resource];
+	sum->share += from->share;
+	sum->low += from->low;
+	sum->high += from->high;
+	sum->all = from->most;
 	if (slower->nr_parts == SLOWER_PARTS)
 		return;
 	slower->parts[slower->nr_parts++] = (struct slower_part){
@@ -62,13 +63,31 @@ static void add_part(struct slower *list, uint32_t *nr, const struct cmt_slowdow
 	};
 }
 
+static int cmp_part(const void *pa, const void *pb)
+{
+	const struct slower_part *a = pa, *b = pb;
+
+	return (a->share < b->share) - (a->share > b->share);
+}
+
+/* As an incident has it: the parts of a resource add up to what all cost together. */
 static void sum_up(struct slower *slower)
 {
-	for (uint32_t i = 0; i < SLOWER_RESOURCES; i++)
-		slower->share += slower->by_resource[i];
+	double scale[SLOWER_RESOURCES];
+
+	for (uint32_t i = 0; i < SLOWER_RESOURCES; i++) {
+		const struct slower_sum *sum = &slower->sums[i];
+
+		scale[i] = sum->share > 0 ? sum->all / sum->share : 0;
+		slower->share += sum->all;
+		slower->low += scale[i] * sum->low;
+		slower->high += scale[i] * sum->high;
+	}
 	slower->share = least(slower->share, 1);
-	slower->low = least(slower->low, slower->share);
 	slower->high = slower->high < slower->share ? slower->share : least(slower->high, 1);
+	for (uint32_t i = 0; i < slower->nr_parts; i++)
+		slower->parts[i].share *= least(scale[slower->parts[i].resource], 1);
+	qsort(slower->parts, slower->nr_parts, sizeof(slower->parts[0]), cmp_part);
 }
 
 static int cmp_slower(const void *pa, const void *pb)
@@ -80,7 +99,10 @@ static int cmp_slower(const void *pa, const void *pb)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* @complete: set to whether all are in the list that are SLOWER_LEAST slower */
+/*
+ * @complete: set to whether all are in the list that are SLOWER_LEAST slower.  All victims are
+ * there if one has more pairs than there are resources: the greatest of each come first.
+ */
 static int list_all(const struct cmt_culprit *culprit, struct slower list[SLOWER_MOST],
 		    bool *complete)
 {
@@ -90,7 +112,8 @@ static int list_all(const struct cmt_culprit *culprit, struct slower list[SLOWER
 
 	for (int i = 0; i < n; i++)
 		add_part(list, &nr, &pairs[i]);
-	*complete = n >= 0 && n < PAIRS_MOST && nr < SLOWER_MOST;
+	*complete = n >= 0 && nr < SLOWER_MOST &&
+		    (n < PAIRS_MOST || n > (int)(SLOWER_RESOURCES * nr));
 	if (n < 0)
 		return n;
 	for (uint32_t i = 0; i < nr; i++)

@@ -20,11 +20,17 @@ struct slower_part {
 	double share;
 };
 
+/* Of all pairs by one resource */
+struct slower_sum {
+	double share, low, high;
+	double all;	/* what all cost together */
+};
+
 struct slower {
 	uint64_t id;
 	struct why_name name;
 	double share, low, high;	/* because of all others together */
-	double by_resource[SLOWER_RESOURCES];
+	struct slower_sum sums[SLOWER_RESOURCES];
 	bool too_little;	/* it ran too little: all but the CPU is not known */
 	uint32_t nr_parts;
 	struct slower_part parts[SLOWER_PARTS];	/* the greatest first */

@@ -308,6 +308,70 @@ static const struct cmt_incident incident = {
 	},
 };
 
+#define CROWD	40U	/* owners, with more pairs than an estimate has */
+#define VICTIM	7U
+
+/* Owner VICTIM and others, which press on it and more on each other */
+static void crowd_slot(struct cmt_culprit *culprit, uint64_t ms)
+{
+	struct cmt_culprit_sample samples[CROWD];
+	const struct cmt_culprit_slot slot = {
+		.sz = sizeof(slot), .start_ns = ms * MS, .sample_size = sizeof(samples[0]),
+		.nr_samples = CROWD, .samples = samples,
+	};
+
+	for (uint32_t i = 0; i < CROWD; i++) {
+		uint64_t misses = (i ? 3 : 2) * (500 + 130 * (ms % 5));
+
+		samples[i] = (struct cmt_culprit_sample){
+			.id = VICTIM + i, .valid = CMT_CULPRIT_OCCUPANCY |
+				CMT_CULPRIT_CYCLES | CMT_CULPRIT_INSTRUCTIONS |
+				CMT_CULPRIT_MISSES | CMT_CULPRIT_REFERENCES,
+			.occupancy_bytes = (i ? 1 : 13) << 20, .misses = misses,
+			.references = 15000, .instructions = 2000000,
+			.cycles = 1000000 + 100 * misses,
+		};
+	}
+	ck_assert_int_ge(cmt_culprit_add(culprit, &slot), 0);
+}
+
+/* The first open incident of VICTIM, which there must be */
+static const struct cmt_incident *incident_of(const struct cmt_culprit *culprit)
+{
+	const struct cmt_incident *incident;
+	uint32_t i = 0;
+
+	while ((incident = cmt_culprit_incident_at(culprit, i)) && incident->id != VICTIM)
+		i++;
+	ck_assert_ptr_nonnull(incident);
+	return incident;
+}
+
+/* The list and the incidents say the same of a victim. */
+START_TEST(test_slower_as_incident)
+{
+	static struct slower list[SLOWER_MOST];
+	const struct cmt_culprit_opts opts = { .sz = sizeof(opts) };
+	const struct cmt_incident *incident;
+	struct cmt_culprit *culprit;
+	int n, at = 0;
+
+	ck_assert_int_eq(cmt_culprit_new(&culprit, &opts), 0);
+	for (uint64_t ms = 1000; ms < 5000; ms++)
+		crowd_slot(culprit, ms);
+	incident = incident_of(culprit);
+	n = slower_list(culprit, list);
+	while (at < n && list[at].id != VICTIM)
+		at++;
+	ck_assert_int_lt(at, n);
+	ck_assert_double_eq_tol(list[at].share, incident->share, 1e-9);
+	ck_assert_double_eq_tol(list[at].low, incident->low, 1e-9);
+	ck_assert_double_eq_tol(list[at].high, incident->high, 1e-9);
+	ck_assert_double_eq_tol(list[at].parts[0].share, incident->parts[0].share, 1e-9);
+	cmt_culprit_free(culprit);
+}
+END_TEST
+
 START_TEST(test_incident)
 {
 	struct cmt_incident told = incident;
@@ -406,6 +470,7 @@ int main(void)
 	UNIT_CASE(suite, test_hostile);
 	UNIT_CASE(suite, test_slower);
 	UNIT_CASE(suite, test_slower_too_little);
+	UNIT_CASE(suite, test_slower_as_incident);
 	UNIT_CASE(suite, test_incident);
 	UNIT_CASE(suite, test_incident_ended);
 	UNIT_CASE(suite, test_incident_json);
