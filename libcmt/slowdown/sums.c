@@ -373,15 +373,21 @@ double slowdown_held_kib(const struct slowdown *slowdown, uint64_t id, uint32_t 
 
 void slowdown_pace(const struct slowdown *slowdown, uint64_t id, double *cpi, double *mpki)
 {
-	const struct slowdown_values *most = NULL;
+	const struct slowdown_values *mean = NULL;
+	double most = 0;
 
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
+		double now;
 
-		if (owner->used && owner->id == id &&
-		    (!most || owner->mean.instructions > most->instructions))
-			most = &owner->mean;
+		if (!owner->used || owner->id != id)
+			continue;
+		now = owner->mean.instructions * slowdown_scale(slowdown, owner);
+		if (now > most) {
+			most = now;
+			mean = &owner->mean;
+		}
 	}
-	*cpi = most && most->instructions > 0 ? most->cycles / most->instructions : NAN;
-	*mpki = most && most->instructions > 0 ? 1000 * most->misses / most->instructions : NAN;
+	*cpi = mean ? mean->cycles / mean->instructions : NAN;
+	*mpki = mean ? 1000 * mean->misses / mean->instructions : NAN;
 }

@@ -413,6 +413,33 @@ START_TEST(everything_idle)
 }
 END_TEST
 
+/* An owner that moves to another domain has the pace that it has there. */
+START_TEST(pace_after_a_move)
+{
+	struct slowdown_values fast = quiet, slow = quiet;
+	double cpi, mpki;
+
+	slow.cycles = 9e6;
+	slow.misses = 60000;
+	begin(8);
+	for (uint32_t i = 0; i < 4000; i++) {
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, VICTIM, i >= 3000, false, i >= 3000 ? &slow : &fast);
+		slowdown_end(&sums);
+		if (i != 2999)
+			continue;
+		slowdown_pace(&sums, VICTIM, &cpi, &mpki);
+		ck_assert_double_eq_tol(cpi, 2.0 / 3, 0.01);
+	}
+	slowdown_pace(&sums, VICTIM, &cpi, &mpki);
+	ck_assert_double_eq_tol(cpi, 3, 0.01);
+	ck_assert_double_eq_tol(mpki, 20, 0.1);
+	slowdown_pace(&sums, OTHER, &cpi, &mpki);
+	ck_assert(isnan(cpi) && isnan(mpki));
+	slowdown_free(&sums);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slowdown input");
@@ -433,5 +460,6 @@ int main(void)
 	UNIT_CASE(suite, idle_ones_are_read);
 	UNIT_CASE(suite, means_end);
 	UNIT_CASE(suite, everything_idle);
+	UNIT_CASE(suite, pace_after_a_move);
 	return unit_run(suite);
 }
