@@ -39,6 +39,8 @@
 #define USUAL_COUNTED	0.06	/* no occupancy is known */
 #define DRAWN_COUNTED	0.2
 #define SLOT_NS		1e6
+/* Slots without values after which an owner is no longer idle, but gone: idle ones are read */
+#define GONE_SLOTS	250
 /* Slots after its start without an estimate of an owner as a victim */
 #define NEW_SLOTS	(SLOWDOWN_WINDOW - SLOWDOWN_WINDOW / 10)
 
@@ -371,6 +373,14 @@ static double moves(const struct slowdown_owner *owner, double misses)
 	return misses + MORE_COUNTS * (misses - before);
 }
 
+/* Mean KiB; what an owner held that is gone fades as its counters do. */
+static double held(const struct slowdown *slowdown, const struct slowdown_owner *owner)
+{
+	bool gone = slowdown->slot - owner->slot > GONE_SLOTS;
+
+	return owner->mean.occupancy_kib * (gone ? slowdown_scale(slowdown, owner) : 1);
+}
+
 static void add_member(const struct slowdown *slowdown, struct domain *domain,
 		       const struct slowdown_owner *owner)
 {
@@ -383,7 +393,7 @@ static void add_member(const struct slowdown *slowdown, struct domain *domain,
 		.total = slowdown_total_of(domain->totals->all, domain->totals->nr, owner->id),
 		.cycles = owner->mean.cycles * scale,
 		.misses = misses, .moves = moves(owner, misses),
-		.kib = owner->mean.occupancy_kib,
+		.kib = held(slowdown, owner),
 		.active = slowdown_least(owner->active * scale, 1),
 		.cost = slowdown_cost(owner),
 		.beside = owner->moments.n > 0 ? owner->moments.t / owner->moments.n : 0,

@@ -440,6 +440,32 @@ START_TEST(pace_after_a_move)
 }
 END_TEST
 
+/* What may be a loop lacks the cache that a neighbour holds, until that one has ended. */
+START_TEST(neighbour_ends)
+{
+	struct slowdown_values idle = { .occupancy_kib = 15000 }, stream = streamer;
+	double share;
+
+	stream.references = stream.misses = 30000;
+	begin(8);
+	for (uint32_t i = 0; i < 3000; i++)
+		add_two(&stream, &idle);
+	share = told(VICTIM, STREAMER);
+	ck_assert_double_gt(share, 0.004);
+	/* idle owners are read now and then */
+	for (uint32_t i = 0; i < 3000; i++)
+		if (i % 64)
+			add_one(VICTIM, stream);
+		else
+			add_two(&stream, &idle);
+	ck_assert_double_eq_tol(told(VICTIM, STREAMER), share, 0.01 * share);
+	for (uint32_t i = 0; i < 3000; i++)
+		add_one(VICTIM, stream);
+	ck_assert_double_lt(told(VICTIM, STREAMER), 0.2 * share);
+	slowdown_free(&sums);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slowdown input");
@@ -461,5 +487,6 @@ int main(void)
 	UNIT_CASE(suite, means_end);
 	UNIT_CASE(suite, everything_idle);
 	UNIT_CASE(suite, pace_after_a_move);
+	UNIT_CASE(suite, neighbour_ends);
 	return unit_run(suite);
 }
