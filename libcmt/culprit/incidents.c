@@ -17,6 +17,7 @@ struct cost {
 	const struct cmt_slowdown *pairs;
 	uint32_t nr;
 	double share, low, high;
+	double misses;		/* the part of share by cache and memory */
 	double lost;		/* CPUs; NAN: not known */
 	double scale[SLOWDOWN_RESOURCES];	/* so that the pairs add up to the share */
 };
@@ -69,6 +70,7 @@ static struct cost cost_of(const struct cmt_slowdown *pairs, uint32_t nr)
 
 		cost.scale[r] = slowdown_least(scale, 1);
 		cost.share += sum.most;
+		cost.misses += r != CMT_SLOWDOWN_CPU ? sum.most : 0;
 		cost.low += scale * sum.low;
 		cost.high += scale * sum.high;
 		if (!isnan(sum.cpus))
@@ -184,6 +186,8 @@ static void add_cost(const struct cmt_culprit *culprit, struct cmt_incident *inc
 	if (incident->worst < cost->share)
 		incident->worst = cost->share;
 	slowdown_pace(&culprit->slowdown, incident->id, &incident->cpi, &incident->mpki);
+	incident->cpi_without = incident->cpi *
+		(1 - cost->misses / culprit_runs_share(culprit, incident->id));
 }
 
 /* A verdict about the victim, not long ago, knows when it began.  0: there is none. */

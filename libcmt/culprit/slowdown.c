@@ -76,20 +76,20 @@ static void add_waits(const struct culprit_waits *waits, struct slowdown_list *l
 	}
 }
 
-/* A part is of the time in which the owner runs; its time is also that in which it waits. */
-static double runs_share(const struct cmt_culprit *culprit, uint64_t id)
+double culprit_runs_share(const struct cmt_culprit *culprit, uint64_t id)
 {
 	const struct culprit_owner *owner = culprit_owner_find(culprit, id);
 
 	return owner && owner->wait_share < 1 ? 1 - owner->wait_share : 1;
 }
 
+/* A part is of the time in which the owner runs; its time is also that in which it waits. */
 static void add_parts(const struct cmt_culprit *culprit, struct slowdown_part *parts, int nr,
 		      struct slowdown_list *list)
 {
 	for (int i = 0; i < nr; i++) {
 		struct slowdown_part *part = &parts[i];
-		double runs = runs_share(culprit, part->id);
+		double runs = culprit_runs_share(culprit, part->id);
 
 		part->share *= runs;
 		part->low *= runs;

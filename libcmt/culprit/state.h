@@ -325,9 +325,12 @@ culprit_sample_at(const struct cmt_culprit_slot *slot, uint32_t i)
 		((const char *)slot->samples + (size_t)i * slot->sample_size);
 }
 
-/* slowdown.c: what owners did in a slot, which comes @slots after the one before */
+/* slowdown.c */
+/* What owners did in a slot, which comes @slots after the one before. */
 void culprit_sum_up(struct cmt_culprit *culprit, const struct cmt_culprit_slot *slot,
 		    uint64_t slots);
+/* The share of an owner's time in which it runs: in the rest it waits for a CPU. */
+double culprit_runs_share(const struct cmt_culprit *culprit, uint64_t id);
 
 /* incidents.c */
 /* As culprit_owners_init(). */

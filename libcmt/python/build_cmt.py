@@ -697,6 +697,7 @@ struct cmt_incident {
 	double cpi;
 	double mpki;
 	struct cmt_incident_part parts[...];
+	double cpi_without;
 	...;
 };
 

@@ -367,6 +367,7 @@ int why_json_incident(FILE *out, const struct why_state *state,
 	add_real(&to, "worst", told->worst);
 	add_number_if(&to, "lost_ns", told->lost_ns, told->flags & CMT_INCIDENT_LOST);
 	add_real(&to, "cpi", told->cpi);
+	add_real(&to, "cpi_without", told->cpi_without);
 	add_real(&to, "mpki", told->mpki);
 	add_bool(&to, "clipped", told->flags & CMT_INCIDENT_CLIPPED);
 	add_incident_parts(&to, incident);

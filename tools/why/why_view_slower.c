@@ -96,18 +96,13 @@ int why_view_slower(FILE *out, const struct why_state *state, const struct slowe
 	return 0;
 }
 
-/* What it would be without them: the victim would need so much less time for the same work. */
+/* Where all is by CPU, the cycles would be the same. */
 static void put_pace(FILE *out, const struct cmt_incident *told)
 {
-	double share = 0;
-
-	for (uint32_t i = 0; i < told->nr_parts; i++)
-		if (told->parts[i].resource != CMT_SLOWDOWN_CPU)
-			share += told->parts[i].share;
-	if (isnan(told->cpi) || share <= 0 || share >= 1)
+	if (isnan(told->cpi) || told->cpi_without >= told->cpi)
 		return;
 	fprintf(out, "    cycles per instruction %.2f, %.2f without them; misses per 1,000 instructions %.2f\n",
-		told->cpi, told->cpi * (1 - share), told->mpki);
+		told->cpi, told->cpi_without, told->mpki);
 }
 
 static const char *seconds(char buf[FORMAT_LEN], uint64_t ns)

@@ -341,6 +341,9 @@ struct cmt_incident {
 	struct cmt_incident_part parts[CMT_INCIDENT_PARTS];	/**< what cost most first; of
 							 *   more, those that cost most
 							 */
+	double cpi_without;	/**< what cpi would be without all neighbours; NAN: not
+				 *   known
+				 */
 };
 
 /** Slowdowns, as shares of the victim's time, at which an incident begins and ends.  As an

@@ -75,6 +75,7 @@ class Incident:
     cpi: float | None  #: cycles per instruction, in the last second
     mpki: float | None  #: misses per 1,000 instructions
     parts: tuple[IncidentPart, ...]  #: what cost most first
+    cpi_without: float | None  #: what cpi would be without all suspects
 
 
 #: What is counted to tell all three resources apart.
@@ -262,7 +263,8 @@ class Slowdowns(Handle):
             raw.number, self._party(raw.id), bool(flags & lib.CMT_INCIDENT_OPEN),
             bool(flags & lib.CMT_INCIDENT_BEFORE), bool(flags & lib.CMT_INCIDENT_CLIPPED),
             raw.begin_ns, raw.end_ns, raw.share, raw.low, raw.high, raw.worst,
-            raw.lost_ns if lost else None, _number(raw.cpi), _number(raw.mpki), parts)
+            raw.lost_ns if lost else None, _number(raw.cpi), _number(raw.mpki), parts,
+            _number(raw.cpi_without))
 
 
 def _new_usage(source: Any, is_recording: bool, counters: Flag) -> Any:

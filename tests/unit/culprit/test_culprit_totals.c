@@ -185,6 +185,20 @@ START_TEST(ids_swapped)
 }
 END_TEST
 
+/* Cycles are counted while it runs: what it waits for a CPU does not change what each needs. */
+START_TEST(cycles_without_them)
+{
+	const struct cmt_incident *in = crowd(4000, 1, 5000);
+	double without = in->cpi * (1 - in->share), share = in->share;
+
+	ck_assert_double_eq_tol(in->cpi_without, without, 1e-9);
+	culprit_owner_add(culprit, VICTIM)->wait_share = 0.5;
+	in = crowd(1000, 1, 5000);
+	ck_assert_double_eq_tol(in->share, share / 2, 0.01 * share);
+	ck_assert_double_eq_tol(in->cpi_without, without, 0.01 * without);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("culprit_totals");
@@ -195,6 +209,7 @@ int main(void)
 	tcase_add_test(tcase, of_many);
 	tcase_add_test(tcase, bounds_of_many);
 	tcase_add_test(tcase, ids_swapped);
+	tcase_add_test(tcase, cycles_without_them);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
