@@ -55,7 +55,6 @@ static void add_to(struct cmt_slowdown *mean, const struct cmt_slowdown *now, do
 	mean->share += weight * now->share;
 	mean->low += weight * now->low;
 	mean->high += weight * now->high;
-	mean->most += weight * now->most;
 	mean->cpus += weight * now->share * now->cpus;
 }
 
@@ -85,6 +84,37 @@ static uint32_t drop_least(struct cmt_slowdown *means, uint32_t nr)
 	return MEANS;
 }
 
+/*
+ * Read what all others cost @id, by resource, from a list in the order of culprit_cmp_pair();
+ * 0: nothing.  Goes on at *@at, behind smaller ids.
+ */
+static void totals_of(const struct cmt_slowdown *list, uint32_t n, uint32_t *at, uint64_t id,
+		      double totals[SLOWDOWN_RESOURCES])
+{
+	memset(totals, 0, SLOWDOWN_RESOURCES * sizeof(*totals));
+	for (; *at < n && list[*at].id <= id; (*at)++)
+		if (list[*at].id == id && list[*at].by != id)
+			totals[list[*at].resource] = list[*at].most;
+}
+
+/* A total is a mean of all the time, also of that in which a pair has nothing of it. */
+static void set_totals(struct culprit_minute *minute, uint32_t nr,
+		       const struct cmt_slowdown *pairs, uint32_t n, double weight)
+{
+	double before[SLOWDOWN_RESOURCES], now[SLOWDOWN_RESOURCES];
+	uint32_t at_before = 0, at_now = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct cmt_slowdown *mean = &minute->merged[i];
+
+		if (!i || mean[-1].id != mean->id) {
+			totals_of(minute->means, minute->nr, &at_before, mean->id, before);
+			totals_of(pairs, n, &at_now, mean->id, now);
+		}
+		mean->most = (1 - weight) * before[mean->resource] + weight * now[mean->resource];
+	}
+}
+
 /* Both in the order of culprit_cmp_pair() */
 static void merge(struct culprit_minute *minute, const struct cmt_slowdown *pairs, uint32_t n,
 		  double weight)
@@ -103,6 +133,7 @@ static void merge(struct culprit_minute *minute, const struct cmt_slowdown *pair
 		i += order <= 0;
 		j += order >= 0;
 	}
+	set_totals(minute, nr, pairs, n, weight);
 	nr = drop_least(minute->merged, nr);
 	memcpy(minute->means, minute->merged, nr * sizeof(*minute->means));
 	minute->nr = nr;

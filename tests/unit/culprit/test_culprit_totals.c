@@ -199,6 +199,25 @@ START_TEST(cycles_without_them)
 }
 END_TEST
 
+/* Neighbours that take turns cost as much in a minute as one that stays. */
+START_TEST(minute_of_turns)
+{
+	struct cmt_slowdown pair = {
+		.id = VICTIM, .resource = CMT_SLOWDOWN_CACHE, .share = 0.2, .most = 0.2, .cpus = 1,
+	};
+	struct cmt_slowdown list[4];
+
+	for (uint32_t i = 0; i < 240; i++) {
+		pair.by = OTHERS + i / 120;
+		culprit_minute_add(&culprit->minute, &pair, 1, 250 * MS);
+	}
+	ck_assert_int_eq(cmt_culprit_slowdown_minute(culprit, list, 4), 2);
+	ck_assert_double_eq_tol(list[0].share + list[1].share, 0.2, 1e-6);
+	ck_assert_double_eq_tol(list[0].most, 0.2, 1e-6);
+	ck_assert_double_eq_tol(list[1].most, 0.2, 1e-6);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("culprit_totals");
@@ -210,6 +229,7 @@ int main(void)
 	tcase_add_test(tcase, bounds_of_many);
 	tcase_add_test(tcase, ids_swapped);
 	tcase_add_test(tcase, cycles_without_them);
+	tcase_add_test(tcase, minute_of_turns);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
