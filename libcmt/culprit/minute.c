@@ -74,14 +74,57 @@ static int cmp_share(const void *pa, const void *pb)
 	return culprit_cmp_pair(pa, pb);
 }
 
-/* Where there are more than MEANS, the greatest stay.  Returns how many stay. */
-static uint32_t drop_least(struct cmt_slowdown *means, uint32_t nr)
+/* By victim and resource, the greatest first; its own tasks are last. */
+static int cmp_resource(const void *pa, const void *pb)
 {
-	if (nr <= MEANS)
+	const struct cmt_slowdown *a = pa, *b = pb;
+	bool own_a = a->by == a->id, own_b = b->by == b->id;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	if (a->resource != b->resource)
+		return a->resource < b->resource ? -1 : 1;
+	return own_a != own_b ? own_a - own_b : cmp_share(pa, pb);
+}
+
+static int cmp_most(const void *pa, const void *pb)
+{
+	const struct cmt_slowdown *a = pa, *b = pb;
+
+	return a->most != b->most ? (a->most > b->most ? -1 : 1) : culprit_cmp_pair(a, b);
+}
+
+/* Bring the first of each victim and resource to the begin.  Returns how many these are. */
+static uint32_t firsts_of(struct cmt_slowdown *means, uint32_t nr)
+{
+	struct cmt_slowdown last = { 0 };
+	uint32_t firsts = 0;
+
+	qsort(means, nr, sizeof(*means), cmp_resource);
+	for (uint32_t i = 0; i < nr; i++) {
+		if (firsts && means[i].id == last.id && means[i].resource == last.resource)
+			continue;
+		last = means[i];
+		means[i] = means[firsts];
+		means[firsts++] = last;
+	}
+	return firsts;
+}
+
+/*
+ * Keep @room at most: each victim, as in an estimate (struct slowdown_list), and then the
+ * greatest.  Returns how many these are, in no order.
+ */
+static uint32_t keep(struct cmt_slowdown *means, uint32_t nr, uint32_t room)
+{
+	uint32_t firsts;
+
+	if (nr <= room)
 		return nr;
-	qsort(means, nr, sizeof(*means), cmp_share);
-	qsort(means, MEANS, sizeof(*means), culprit_cmp_pair);
-	return MEANS;
+	firsts = firsts_of(means, nr);
+	qsort(means, firsts, sizeof(*means), cmp_most);
+	qsort(means + firsts, nr - firsts, sizeof(*means), cmp_share);
+	return room;
 }
 
 /*
@@ -134,7 +177,8 @@ static void merge(struct culprit_minute *minute, const struct cmt_slowdown *pair
 		j += order >= 0;
 	}
 	set_totals(minute, nr, pairs, n, weight);
-	nr = drop_least(minute->merged, nr);
+	nr = keep(minute->merged, nr, MEANS);
+	qsort(minute->merged, nr, sizeof(*minute->merged), culprit_cmp_pair);
 	memcpy(minute->means, minute->merged, nr * sizeof(*minute->means));
 	minute->nr = nr;
 }
@@ -172,6 +216,7 @@ int cmt_culprit_slowdown_minute(const struct cmt_culprit *culprit,
 	if (!all)
 		return -ENOMEM;
 	memcpy(all, minute->means, nr * sizeof(*all));
+	nr = keep(all, nr, CULPRIT_PAIRS);
 	qsort(all, nr, sizeof(*all), cmp_share);
 	nr = nr < n ? nr : n;
 	while (nr && all[nr - 1].share < LEAST * minute->whole)

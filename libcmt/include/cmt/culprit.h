@@ -424,6 +424,7 @@ CMT_API int cmt_culprit_slowdown(const struct cmt_culprit *culprit,
  * every 250 ms, each of which weighs e to the -1 after a minute.  Also those that are none
  * now.  Seconds in which the owner ran too little to tell count as if there was none.  A gap
  * of more than 64 slots is left out of the mean, and what was before it is so much older.
+ * Where there are more than 1,024, they are chosen as those of now.
  * Returns as cmt_culprit_slowdown().
  */
 CMT_API int cmt_culprit_slowdown_minute(const struct cmt_culprit *culprit,

@@ -218,6 +218,31 @@ START_TEST(minute_of_turns)
 }
 END_TEST
 
+/* A victim with small pairs is in a minute that has more of others than it has room for. */
+START_TEST(minute_of_small_pairs)
+{
+	struct cmt_slowdown list[CULPRIT_PAIRS];
+	double found = 0;
+
+	for (uint32_t turn = 0; turn < 3; turn++) {
+		for (uint32_t i = 0; i < CULPRIT_PAIRS; i++)
+			list[i] = (struct cmt_slowdown){
+				.id = VICTIM + 1 + i / 256, .by = 1000 * (1 + turn) + i,
+				.resource = CMT_SLOWDOWN_CACHE, .share = 0.1, .most = 0.5,
+			};
+		list[0] = (struct cmt_slowdown){
+			.id = VICTIM, .by = OTHERS, .resource = CMT_SLOWDOWN_CACHE,
+			.share = 0.01, .most = 0.2,
+		};
+		culprit_minute_add(&culprit->minute, list, CULPRIT_PAIRS, 250 * MS);
+	}
+	ck_assert_int_eq(cmt_culprit_slowdown_minute(culprit, list, CULPRIT_PAIRS), CULPRIT_PAIRS);
+	for (uint32_t i = 0; i < CULPRIT_PAIRS; i++)
+		found += list[i].id == VICTIM ? list[i].most : 0;
+	ck_assert_double_eq_tol(found, 0.2, 1e-6);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("culprit_totals");
@@ -230,6 +255,7 @@ int main(void)
 	tcase_add_test(tcase, ids_swapped);
 	tcase_add_test(tcase, cycles_without_them);
 	tcase_add_test(tcase, minute_of_turns);
+	tcase_add_test(tcase, minute_of_small_pairs);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
