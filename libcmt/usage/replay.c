@@ -200,11 +200,11 @@ static void replay_counts(struct cmt_usage *usage, struct cmt_reader_counts *cou
 	counts->quiet = usage->replay->quiet;
 }
 
-/* Names and pending owners come with the records. */
+/* Names and pending owners come with the records: all rows are in the next frame. */
 static int replay_refresh(struct cmt_usage *usage, unsigned int what)
 {
-	(void)usage;
 	(void)what;
+	usage->whole_due = true;
 	return 0;
 }
 

@@ -32,19 +32,20 @@ LATE = 32
 class Recording:
     """A recording, its page, and what others say of it."""
 
-    def __init__(self, directory, name, **options):
+    def __init__(self, directory, name, part=(), **options):
+        self.part = part
         self.path = os.path.join(directory, name + '.cmt')
         words = [f'{key}={value}' for key, value in options.items()]
         with open(self.path, 'wb') as out:
             subprocess.run([MADE, 'recording', *words], stdout=out, check=True)
         page = os.path.join(directory, name + '.html')
-        subprocess.run([CMTSTAT, 'report', self.path, '-o', page, '--size', '1G'],
+        subprocess.run([CMTSTAT, 'report', self.path, '-o', page, '--size', '1G', *part],
                        check=True, stderr=subprocess.DEVNULL)
         self.page = Page(page)
 
     def lines(self, *words):
         """Lines of JSON of a sub-command."""
-        done = subprocess.run([CMTSTAT, *words, self.path], stdout=subprocess.PIPE,
+        done = subprocess.run([CMTSTAT, *words, *self.part, self.path], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, check=True)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -271,6 +272,24 @@ class Hostile(Values):
         faulty = next(m for m in self.page.members if m['label'] == 'docker:c5')
         for name in ('mean', 'least', 'most', 'rate', 'local'):
             self.assertIsNone(faulty[name], name)
+
+
+class Part(unittest.TestCase):
+    """A page that begins in the middle of a recording."""
+
+    def test_idle(self):
+        """Members that do not run are there from the begin, with the occupancy that they hold."""
+        with tempfile.TemporaryDirectory() as directory:
+            recording = Recording(directory, 'made', ('--from', '+2.1s', '--to', '+2.110s'),
+                                  containers=14, ms=5000, idle=1)
+            exported = recording.export(10)
+        members = {m['label']: m for m in recording.page.members}
+        self.assertEqual(members.keys(), exported.keys())
+        for label, (row,) in exported.items():
+            member = members[label]
+            self.assertEqual((member['first'], member['slots'], member['known']),
+                             (0, 10, row['occupancy_slots']), label)
+            self.assertEqual(int(member['mean']), row['occupancy_mean_bytes'], label)
 
 
 class Judged(unittest.TestCase):

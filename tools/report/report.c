@@ -54,7 +54,10 @@ static void take_little(struct report *report)
 	model_judge(&report->model, &little);
 }
 
-/* Frames before the begin are only for the engine's baselines. */
+/*
+ * Frames before the begin are only for the engine's baselines.  The first frame of the report
+ * has all rows: what is not known of a member before its first row looks as if it was not there.
+ */
 static int take_frame(struct report *report)
 {
 	const struct cmt_usage_frame *frame = report->watch.frame;
@@ -63,6 +66,8 @@ static int take_frame(struct report *report)
 	check_clock(report);
 	if (frame->start_ns >= report->model.start_ns)
 		ret = model_add(&report->model, frame);
+	else
+		ret = cmt_usage_refresh(report->watch.usage, CMT_USAGE_NAMES);
 	if (!ret)
 		ret = take_verdicts(report);
 	take_little(report);

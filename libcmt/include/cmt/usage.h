@@ -239,8 +239,8 @@ CMT_API int cmt_usage_wait(struct cmt_usage *usage, int timeout_ms);
  * caller has.  Numbers of pending owners, and rows that are joined because of new names,
  * hold from the next frame on.
  *
- * @what: CMT_USAGE_NAMES | CMT_USAGE_PENDING, or one of these.  With a recording nothing is
- *        done: both come from the recording.
+ * @what: CMT_USAGE_NAMES | CMT_USAGE_PENDING, or one of these.  With a recording neither is
+ *        renewed: both come from the recording.  The next frame has all rows all the same.
  *
  * Returns 0, -EINVAL, -ENOMEM, or -errno of cmt_device_pending().  -EAGAIN is not returned:
  * frame.pending_known is false instead.
