@@ -880,6 +880,12 @@ class RecordedTest(PageTest):
             "legendText('remote', selected[0], at)]")
         self.assertEqual((drawn, text), (True, "–"))
 
+    def test_remote_times(self):
+        """Where local bandwidth is known for a part of the time, remote is not known."""
+        self.assertEqual(self.browser.run(
+            "const m = meta.members[selected[0]], before = remoteOf(m) === m.rate - m.local;"
+            "m.localed--; return [before, remoteOf(m)]"), [True, None])
+
     def test_table(self):
         """The table has the numbers that the page has, rounded as their unit says."""
         rows = self.browser.run(

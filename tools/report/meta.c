@@ -105,6 +105,7 @@ static void print_member(FILE *out, const struct model *model, const struct memb
 	number(out, "slots", all->slots);
 	number(out, "known", all->known);
 	number(out, "rated", all->rated);
+	number(out, "localed", all->localed);
 	number(out, "held", all->held);
 	number(out, "partial", all->partial);
 	real(out, "mean", share(all->sum, all->known));

@@ -206,6 +206,12 @@ static void leave(struct member *member)
 	member->present = member->holding = false;
 }
 
+/* A reading that comes later has what is missing now. */
+static bool is_bound(const struct cmt_usage_rate *rate)
+{
+	return rate->partial && rate->why & ~CMT_USAGE_WHY_OLD;
+}
+
 /*
  * The bandwidth of a row in slots that are not done, up to @slot: its traffic, over all
  * of them.  In a row with more than one RMID only the running ones are read, and the
@@ -225,8 +231,10 @@ static uint64_t rates_of(const struct member *member, uint64_t slot,
 		return 0;
 	rates->rated = 1;
 	rates->rate_sum = through ? row->total.rate : (double)row->total.bytes * second;
-	rates->bounded = row->total.partial && row->total.why & ~CMT_USAGE_WHY_OLD;
-	if (row->local.known && isfinite(row->local.rate)) {
+	rates->bounded = is_bound(&row->total);
+	/* a point has one mark for both, and without it the rest would be called remote */
+	if (row->local.known && isfinite(row->local.rate) &&
+	    (rates->bounded || !is_bound(&row->local))) {
 		rates->localed = 1;
 		rates->local_sum = through ? row->local.rate :
 					     (double)row->local.bytes * second;

@@ -329,6 +329,30 @@ START_TEST(test_local)
 }
 END_TEST
 
+/* A lower bound of the local bandwidth is only there where the bandwidth is one, too. */
+START_TEST(test_local_bound)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		struct cmt_usage_row *to = row(i, 8 * UNIT, 64000);
+
+		to->total.partial = i == 1;
+		to->total.why = CMT_USAGE_WHY_ERROR;
+		to->local = (struct cmt_usage_rate){
+			.known = true, .partial = true, .rate = 16000, .bytes = 16,
+			.why = i < 2 ? CMT_USAGE_WHY_ERROR : CMT_USAGE_WHY_OLD,
+		};
+	}
+	add(0, false);
+	ck_assert_int_eq(model_finish(model, 0), 0);
+	ck_assert_uint_eq(point_at(0, 0, 0).local, 0);
+	ck_assert_uint_eq(model->members[0].all.localed, 0);
+	ck_assert_uint_eq(point_at(0, 0, 1).local, 1 + LOCAL_PARTS / 4);
+	ck_assert_uint_eq(point_at(0, 0, 1).note, NOTE_SHARE | NOTE_PARTIAL);
+	ck_assert_uint_eq(point_at(0, 0, 2).local, 1 + LOCAL_PARTS / 4);
+	ck_assert_uint_eq(point_at(0, 0, 2).note, NOTE_SHARE);
+}
+END_TEST
+
 static const struct member *member_of(uint32_t kind)
 {
 	for (uint32_t i = 0; i < model->nr; i++)
@@ -896,6 +920,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, test_parts);
 	tcase_add_test(tc, test_bounded);
 	tcase_add_test(tc, test_local);
+	tcase_add_test(tc, test_local_bound);
 	tcase_add_test(tc, test_channels);
 	tcase_add_test(tc, test_processes);
 	tcase_add_test(tc, test_gap);

@@ -60,7 +60,7 @@ function waitedText(m) {
  * bounds have no difference.
  */
 function remoteOf(m) {
-	return m.rate === null || m.local === null || m.partial ? null : m.rate - m.local;
+	return m.rate === null || m.localed < m.rated || m.partial ? null : m.rate - m.local;
 }
 
 const sorting = { column: 2, down: true };
