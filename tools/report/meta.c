@@ -34,6 +34,12 @@ static double share(double part, double whole)
 	return whole > 0 ? part / whole : (double)NAN;
 }
 
+static double waited_share(const struct member *member)
+{
+	return share((double)member->waited_ns,
+		     (double)(member->all.slots - member->blank) * MODEL_SLOT_NS);
+}
+
 static const char *kind_of(const struct member *member)
 {
 	switch (member->kind) {
@@ -114,9 +120,7 @@ static void print_member(FILE *out, const struct model *model, const struct memb
 	real(out, "rate", share(all->rate_sum, all->rated));
 	real(out, "rate_most", all->rated ? all->rate_most : (double)NAN);
 	real(out, "local", share(all->local_sum, all->localed));
-	real(out, "waited", member->waits ? share((double)member->waited_ns,
-						  (double)all->slots * MODEL_SLOT_NS) :
-					    (double)NAN);
+	real(out, "waited", member->waits ? waited_share(member) : (double)NAN);
 	fprintf(out, "\"waited_partial\":%s,", member->waits_partial ? "true" : "false");
 	fprintf(out, "\"judged\":%s,", 2 * member->little < member->seconds ? "true" : "false");
 	print_processes(out, model, member);

@@ -102,11 +102,14 @@ static int blank(struct model *model, uint64_t slot)
 	for (uint32_t i = 0; !ret && i < model->nr; i++) {
 		struct member *member = &model->members[i];
 
+		member->holding = false;
 		if (!member->present)
 			member->done = slot;
-		else if (slot > member->done)
-			ret = put(model, member, &unknown, slot - member->done);
-		member->holding = false;
+		if (slot <= member->done)
+			continue;
+		member->blank += slot - member->done;
+		member->why |= CMT_USAGE_WHY_GAP;
+		ret = put(model, member, &unknown, slot - member->done);
 	}
 	return ret;
 }

@@ -52,7 +52,8 @@ struct member {
 	uint32_t seconds;	/* in which it was asked whether it ran enough to be judged, */
 	uint32_t little;	/* and it did not */
 	uint32_t why;		/* CMT_USAGE_WHY_*, of any of its slots */
-	uint64_t waited_ns;	/* for a CPU, of all its tasks */
+	uint64_t blank;		/* of its slots, those that were not sampled, or were lost */
+	uint64_t waited_ns;	/* for a CPU, of all its tasks, in the others */
 	bool waits;		/* waited_ns is known of some slot, */
 	bool waits_partial;	/* and not of another one, or is a lower bound */
 	/* on the way: */

@@ -625,6 +625,28 @@ START_TEST(test_waits)
 }
 END_TEST
 
+/* The share of time in which tasks waited is of the time that was sampled. */
+START_TEST(test_waits_gap)
+{
+	const struct page_about about = { .complete = true };
+	size_t len;
+	char *page;
+	FILE *out = open_memstream(&page, &len);
+
+	for (uint64_t slot = 0; slot < 20; slot++) {
+		set_waited(row(0, UNIT, 0), MS / 2, CMT_F_WAITED, 0);
+		add(slot, false);
+	}
+	ck_assert_int_eq(model_finish(model, T0 + 60 * MS), 0);
+	page_meta(out, model, &about);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(page, "\"slots\":60,\"known\":20,"));
+	ck_assert_ptr_nonnull(strstr(page, "\"waited\":0.5,\"waited_partial\":false"));
+	ck_assert_ptr_nonnull(strstr(page, "\"why\":\"gap\""));
+	free(page);
+}
+END_TEST
+
 static void check_pair(uint32_t i, uint32_t victim, uint32_t runner, uint64_t ns)
 {
 	const struct wait_pair *pair = &model->wait_pairs.all[i];
@@ -933,6 +955,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, test_incidents);
 	tcase_add_test(tc, test_incident_before);
 	tcase_add_test(tc, test_waits);
+	tcase_add_test(tc, test_waits_gap);
 	tcase_add_test(tc, test_wait_pairs);
 	tcase_add_test(tc, test_many_wait_pairs);
 	tcase_add_test(tc, test_times);
