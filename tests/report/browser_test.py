@@ -91,6 +91,20 @@ def oklab(colour):
                  [max(0, cone) ** (1 / 3) for cone in cones])
 
 
+def shades(browser, chart=1):
+    """How much of a chart, the bandwidth's, is painted as bands are: through them is seen."""
+    browser.until(SETTLED, "drawing")
+    return browser.run(
+        "charts.forEach(({ plot }) => plot.redraw());"
+        "const { ctx: { canvas }, bbox: b } = charts[arguments[0]].plot;"
+        "const ctx = new OffscreenCanvas(canvas.width, canvas.height)"
+        ".getContext('2d', { willReadFrequently: true });"
+        "return new Promise((done) => requestAnimationFrame(() => {"
+        "ctx.drawImage(canvas, 0, 0); const d = ctx.getImageData(b.left, b.top, b.width, b.height).data;"
+        "let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] === 0x55;"
+        "done(n / d.length * 4); }))", chart)
+
+
 class PageTest(unittest.TestCase):
     """One page, one window."""
 
@@ -422,37 +436,24 @@ class PageTest(unittest.TestCase):
                 self.assertEqual(self.browser.run(drag, host, 0, end), [True, False], (host, end))
             self.assertEqual(self.browser.run(drag, host, 2, "pointerup"), [False, False], host)
 
-    def shades(self):
-        """How much of the bandwidth's chart is painted as bands are: through them is seen."""
-        self.settle()
-        return self.browser.run(
-            "charts.forEach(({ plot }) => plot.redraw());"
-            "const { ctx: { canvas }, bbox: b } = charts[1].plot;"
-            "const ctx = new OffscreenCanvas(canvas.width, canvas.height)"
-            ".getContext('2d', { willReadFrequently: true });"
-            "return new Promise((done) => requestAnimationFrame(() => {"
-            "ctx.drawImage(canvas, 0, 0); const d = ctx.getImageData(b.left, b.top, b.width, b.height).data;"
-            "let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] === 0x55;"
-            "done(n / d.length * 4); }))")
-
     def test_bands(self):
         """The band of minimum to maximum is only of the one with the pointer or the focus."""
         self.browser.run("selectMembers([0, 1, 2, 3, 4, 5, 6, 7])")
-        before = self.shades()
+        before = shades(self.browser)
         self.assertLess(before, 0.005)
         self.browser.run("byId('legend-rate').children[7].focus()")
         self.assertEqual(self.browser.run("return emphasised"), 7)
-        self.assertGreater(self.shades(), before + 0.005)
+        self.assertGreater(shades(self.browser), before + 0.005)
         self.browser.run("document.activeElement.blur();"
                          "byId('legend-mean').children[6].dispatchEvent("
                          "new PointerEvent('pointerenter'))")
         self.assertEqual(self.browser.run("return emphasised"), 6)
-        self.assertGreater(self.shades(), before + 0.005)
+        self.assertGreater(shades(self.browser), before + 0.005)
         self.browser.run("setCursor(1005); emphasise(6); drawCursor()")
         self.assertRegex(self.browser.run("return byId('detail').textContent"),
                          r"^[\d.]+ MiB \(.* … .*\), [\d.]+ .B/s \(most ")
         self.browser.run("emphasise(null)")
-        self.assertAlmostEqual(self.shades(), before, delta=0.002)
+        self.assertAlmostEqual(shades(self.browser), before, delta=0.002)
 
     def test_stacked(self):
         """The cache is a whole of 100 %: the selected, and all others above them."""
@@ -828,6 +829,10 @@ class TightTest(unittest.TestCase):
             mean = browser.run(VALUE, 40200, 5)[1]
             self.assertGreater(mean, 65536 * 14)
             self.assertLess(mean, 65536 * 31)
+            browser.run("setStacked(false)")
+            before = shades(browser, 0)
+            browser.run("emphasise(selected[0])")
+            self.assertGreater(shades(browser, 0), before)
             browser.run("showVerdict(0)")
             browser.until(SETTLED, "drawing")
             self.assertEqual(browser.run(DATASET % "coarsest"), 0)

@@ -105,7 +105,7 @@ function drawGaps(u) {
 function drawBands(u, low, high) {
 	const c = columns.get(emphasised);
 
-	if (!c || !shown || !shown.level)
+	if (!c || !shown || !shown.coarsest)
 		return;
 	u.ctx.save();
 	u.ctx.beginPath();
