@@ -841,6 +841,30 @@ class TightTest(unittest.TestCase):
             browser.close()
 
 
+class CutTest(unittest.TestCase):
+    """A page whose end is missing."""
+
+    def test_cut(self):
+        """It says so, and shows the coarser points that are there as such."""
+        with open(page("small.html"), encoding="utf-8") as whole:
+            text = whole.read()
+        begin = text.index('<script type="text/plain" id="b2-0">')
+        for rest in (0, 60):
+            with open(page("cut.html"), "w", encoding="utf-8") as cut:
+                cut.write(text[:begin + rest])
+            browser = Browser()
+            try:
+                open_page(browser, "cut.html", "#1000,1020")
+                self.assertFalse(browser.run("return byId('error').hidden"))
+                self.assertIn("This page is damaged",
+                              browser.run("return byId('error').textContent"))
+                self.assertIn("In a part of this view a point is 64 ms",
+                              browser.run("return byId('grain').textContent"))
+                self.assertEqual(browser.log(), [])
+            finally:
+                browser.close()
+
+
 class RecordedTest(PageTest):
     """A recording with local bandwidth, memory channels and processes."""
 

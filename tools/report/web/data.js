@@ -14,6 +14,7 @@ const NOTE_UNKNOWN = NOTE_HELD;	/* with no share: it was there, nothing is known
 
 const blocks = new Map();	/* "level-block" -> { members: Map, used } */
 const loading = new Set();
+const unreadable = new Set();	/* as those that were left out: coarser ones are there */
 let useCount = 0;
 let whenLoaded = () => {};
 
@@ -222,13 +223,18 @@ async function loadBlock(level, block) {
 	loading.add(key);
 	if (!byId('b' + key))
 		await pageRead();
-	const node = byId('b' + key);
+	try {
+		const node = byId('b' + key);
 
-	if (node) {
+		if (!node)
+			throw new Error('a block of this page is missing');
 		const members = decodeBlock(await inflate(node.textContent), level, block);
 
 		blocks.set(key, { members, used: ++useCount });
 		forgetBlocks();
+	} catch (error) {
+		unreadable.add(key);
+		failed(error);
 	}
 	loading.delete(key);
 	whenLoaded();
@@ -246,7 +252,7 @@ function sourceOf(level, block) {
 
 		if (!kept && !inRanges(meta.levels[k].left_out, b))
 			return null;
-		if (!kept) {
+		if (!kept || unreadable.has(k + '-' + b)) {
 			fallback = true;
 			continue;
 		}
