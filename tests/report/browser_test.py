@@ -685,6 +685,22 @@ class PageTest(unittest.TestCase):
         self.settle()
         self.assertEqual(len(self.browser.run(labels)), 1)
 
+    def test_days(self):
+        """Where a recording has more than one day, times that are told have their date."""
+        times, alone, head = self.browser.run(
+            "const times = () => [0, DAY_MS].map(formatSlot), { slots } = meta;"
+            "const alone = times(); meta.slots = 3 * DAY_MS;"
+            "fillHead(); const head = byId('when').textContent, more = times();"
+            "const [incident] = meta.incidents.filter(({ before }) => !before);"
+            "more.push(whenText(incident), formatX(xBegin, 1)); meta.slots = slots;"
+            "return [more, alone, head]")
+        self.assertEqual(alone, ["22:13:25.000"] * 2)
+        self.assertEqual(times[:2], ["2023-11-14 22:13:25.000", "2023-11-15 22:13:25.000"])
+        self.assertRegex(times[2], "^2023-11-14 22:13:..,")
+        self.assertEqual(times[3], "22:13:25.000")
+        self.assertTrue(head.startswith("2023-11-14 22:13:25.000 to 2023-11-17 22:13:25.000 UTC "),
+                        head)
+
     def test_hostile(self):
         """Names are text: nothing of them is markup, and what reorders text is shown."""
         run = self.browser.run
@@ -881,7 +897,7 @@ class RecordedTest(PageTest):
     test_colours = test_order = test_keyboard = None
     test_one_axis = test_marks = test_steps = test_short = test_narrow_steps = None
     test_jobs = test_too_little = test_before = test_focus = test_keys_of_table = None
-    test_drag_ends = None
+    test_drag_ends = test_days = None
 
     def test_local(self):
         """Half of what is moved is local; the chart shows either part."""

@@ -37,8 +37,8 @@ function nameOf(m) {
 		return 'unnamed, image ' + m.image;
 	if (m.kind !== 'container')
 		return '(' + m.kind + ')';
-	return 'unnamed container, there ' + formatX(xBegin + m.first, 1000) + ' to ' +
-		formatX(xBegin + Math.min(m.last, meta.slots), 1000);
+	return 'unnamed container, there ' + formatTime(m.first, 1000) + ' to ' +
+		formatTime(Math.min(m.last, meta.slots), 1000);
 }
 
 /* Of what a verdict or an incident tells: its member may have no name. */
@@ -113,8 +113,23 @@ function formatX(x, step) {
 	return text;
 }
 
+/* "" where the time of day is not known */
+function formatDate(slot) {
+	return meta.real_ms === null ? '' :
+		new Date(meta.real_ms + slot + 0.0005).toISOString().slice(0, 10);
+}
+
+function hasDays() {
+	return formatDate(0) !== formatDate(meta.slots);
+}
+
+/* A time that is told: with its date, where the recording has more than one */
+function formatTime(slot, step) {
+	return (hasDays() ? formatDate(slot) + ' ' : '') + formatX(xBegin + slot, step);
+}
+
 function formatSlot(slot) {
-	return formatX(xBegin + slot, 1);
+	return formatTime(slot, 1);
 }
 
 function formatSpan(ms) {

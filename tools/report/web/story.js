@@ -62,7 +62,7 @@ function whenText(incident) {
 	if (incident.before && incident.open)
 		return 'The complete recording, ' +
 			formatSpan(incident.end - incident.begin) + ': ';
-	return (incident.before ? 'before ' : '') + formatX(xBegin + incident.begin, 1000) +
+	return (incident.before ? 'before ' : '') + formatTime(incident.begin, 1000) +
 		', ' + (incident.before ? 'more than ' : '') +
 		formatSpan(incident.end - incident.begin) +
 		(incident.open ? ', to the end' : '') + ': ';

@@ -354,8 +354,7 @@ function fillGaps() {
 }
 
 function fillHead() {
-	const date = meta.real_ms === null ? '' : new Date(meta.real_ms).toISOString()
-		.slice(0, 10) + ', ';
+	const date = meta.real_ms === null || hasDays() ? '' : formatDate(0) + ', ';
 	const zone = meta.real_ms === null ? ' since the begin' : ' UTC';
 
 	byId('host').replaceChildren(...(meta.host ? [nameElement(meta.host), '. '] : []));
