@@ -27,6 +27,7 @@ def test_page():
         browser.until('return document.title.startsWith("cmt report")', "the report")
         browser.until('return document.querySelector("canvas")', "its charts")
         check(browser.run(SHOWN, "web-0"), "the name of a container is visible")
+        check(browser.run("return meta.from_memory"), "no moment is kept in its address")
         loaded = browser.run(LOADED)
         check(not loaded, f"loaded: {loaded}")
         # the short page is an answer 503, and says so in the console

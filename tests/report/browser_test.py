@@ -724,9 +724,19 @@ class PageTest(unittest.TestCase):
             "return performance.getEntriesByType('resource').length"), 0)
 
     def test_link(self):
-        """A link with a moment opens there."""
+        """A link with a moment opens there, and leads there where the page is open."""
         open_page(self.browser, fragment="#14000,16000")
         self.assertEqual(self.view(), (14000, 16000))
+        self.browser.run("location.hash = '#20000,20500'")
+        self.browser.until("return view.from === 20000", "the other moment")
+        self.assertEqual(self.view(), (20000, 20500))
+
+    def test_no_link(self):
+        """A page whose begin is another one after the next load keeps no moment."""
+        for memory in (False, True):
+            self.assertEqual(self.browser.run(
+                "meta.from_memory = arguments[0]; hashTimer = 0; setView(5, 10 + arguments[0]);"
+                "return hashTimer > 0", memory), not memory)
 
     def test_looks(self):
         """Screenshots of light, dark and narrow, and a print: they differ."""
@@ -897,7 +907,7 @@ class RecordedTest(PageTest):
     test_colours = test_order = test_keyboard = None
     test_one_axis = test_marks = test_steps = test_short = test_narrow_steps = None
     test_jobs = test_too_little = test_before = test_focus = test_keys_of_table = None
-    test_drag_ends = test_days = None
+    test_drag_ends = test_days = test_no_link = None
 
     def test_local(self):
         """Half of what is moved is local; the chart shows either part."""

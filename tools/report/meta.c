@@ -313,7 +313,8 @@ static void print_machine(FILE *out, const struct model *model,
 	number(out, "domains", model->nr_domains);
 	number(out, "cpus", model->nr_cpus);
 	number(out, "sampling_ns", model->sampling_ns);
-	fprintf(out, "\"emulated\":%s,", model->emulated ? "true" : "false");
+	fprintf(out, "\"emulated\":%s,\"from_memory\":%s,", model->emulated ? "true" : "false",
+		about->from_memory ? "true" : "false");
 }
 
 /* What slowdowns were looked for in: slots, and whether those by cache and memory can be known. */

@@ -82,7 +82,17 @@ function showStatus() {
 /* A link to this page with a moment: #FROM,TO in ms. */
 let hashTimer = 0;
 
+function followHash() {
+	const hash = /^#(\d+),(\d+)$/.exec(location.hash);
+
+	if (hash)
+		Object.assign(view, clampView(Number(hash[1]), Number(hash[2])));
+}
+
 function keepHash() {
+	/* of what is in memory, the next load has another begin */
+	if (meta.from_memory)
+		return;
 	clearTimeout(hashTimer);
 	hashTimer = setTimeout(() => {
 		try {
@@ -280,6 +290,7 @@ function watchAll() {
 	watchOverview();
 	watchCursor();
 	darkQuery.addEventListener('change', rebuildAll);
+	addEventListener('hashchange', () => { followHash(); redraw(); });
 	addEventListener('resize', () => { resizeCharts(); redraw(); });
 	addEventListener('beforeprint', () => setPrinting(true));
 	addEventListener('afterprint', () => setPrinting(false));
@@ -315,11 +326,8 @@ function firstSelection() {
 }
 
 function start() {
-	const hash = /^#(\d+),(\d+)$/.exec(location.hash);
-
+	followHash();
 	/* the first blocks are unpacked while the rest of the page is made */
-	if (hash)
-		Object.assign(view, clampView(Number(hash[1]), Number(hash[2])));
 	windowOf(view.from, view.to);
 	whenLoaded = () => (painted ? redraw() : drawNow());
 	document.body.classList.add('scripted');
