@@ -738,6 +738,25 @@ class PageTest(unittest.TestCase):
                 "meta.from_memory = arguments[0]; hashTimer = 0; setView(5, 10 + arguments[0]);"
                 "return hashTimer > 0", memory), not memory)
 
+    def test_rounding(self):
+        """A number that is rounded up to the next unit has that one; little is not nothing."""
+        self.assertEqual(self.browser.run(
+            "return [...[1023.4, 1023.97 * 1024, 1023.9].map(formatBytes),"
+            "...[999960, 999.4, -999960].map(formatRate),"
+            "...[0, 0.03, 0.3, 9.96, 999.4, 999.6, 9996, 59949, 59960, 3.5969e6, 3.599e6]"
+            ".map(formatSpan)]"),
+            ["1023 B", "1.0 MiB", "1.0 KiB", "1.0 MB/s", "999 B/s", "-1.0 MB/s",
+             "0 ms", "< 0.1 ms", "0.3 ms", "10 ms", "999 ms", "1.00 s", "10.0 s", "59.9 s",
+             "1.0 min", "59.9 min", "1.00 h"])
+
+    def test_unknown_last(self):
+        """What is not known is below all values, however they are sorted, also negative ones."""
+        order = ("meta.members[3].mean = null; meta.members[4].mean = -5;"
+                 "meta.members[5].mean = -6; sorting.column = 2; return [true, false].map((down) =>"
+                 "{ sorting.down = down; return sortedMembers(); })")
+        down, up = self.browser.run(order)
+        self.assertEqual((down[-3:], up[:2], up[-1]), ([4, 5, 3], [5, 4], 3))
+
     def test_looks(self):
         """Screenshots of light, dark and narrow, and a print: they differ."""
         sizes = []
@@ -907,7 +926,7 @@ class RecordedTest(PageTest):
     test_colours = test_order = test_keyboard = None
     test_one_axis = test_marks = test_steps = test_short = test_narrow_steps = None
     test_jobs = test_too_little = test_before = test_focus = test_keys_of_table = None
-    test_drag_ends = test_days = test_no_link = None
+    test_drag_ends = test_days = test_no_link = test_rounding = test_unknown_last = None
 
     def test_local(self):
         """Half of what is moved is local; the chart shows either part."""

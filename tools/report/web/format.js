@@ -64,7 +64,8 @@ function byId(id) {
 function scaled(value, base, units) {
 	let i = 0;
 
-	while (Math.abs(value) >= base && i < units.length - 1) {
+	/* as it is rounded */
+	while (Math.abs(value) >= base - 0.5 && i < units.length - 1) {
 		value /= base;
 		i++;
 	}
@@ -133,11 +134,14 @@ function formatSlot(slot) {
 }
 
 function formatSpan(ms) {
-	if (ms < 1000)
+	if (ms > 0 && ms < 0.05)
+		return '< 0.1 ms';
+	/* limits are where it would be rounded to the next unit */
+	if (ms < 999.5)
 		return (ms < 10 ? ms.toFixed(1).replace('.0', '') : Math.round(ms)) + ' ms';
-	if (ms < 60000)
-		return (ms / 1000).toFixed(ms < 10000 ? 2 : 1) + ' s';
-	if (ms < 3600000)
+	if (ms < 59950)
+		return (ms / 1000).toFixed(ms < 9995 ? 2 : 1) + ' s';
+	if (ms < 3597000)
 		return (ms / 60000).toFixed(1) + ' min';
 	return (ms / 3600000).toFixed(2) + ' h';
 }

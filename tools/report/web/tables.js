@@ -65,10 +65,11 @@ function remoteOf(m) {
 
 const sorting = { column: 2, down: true };
 
-function compareValues(a, b) {
-	if (typeof a === 'string')
-		return a.localeCompare(b);
-	return (a === null ? -1 : a) - (b === null ? -1 : b);
+/* What is not known is last. */
+function compareValues(a, b, down) {
+	const order = typeof a === 'string' ? a.localeCompare(b) : a - b;
+
+	return (a === null) - (b === null) || (down ? -order : order);
 }
 
 function isMatch(member) {
@@ -84,8 +85,8 @@ function sortedMembers() {
 	const value = COLUMNS[sorting.column][1];
 	const order = owners.filter(isMatch);
 
-	order.sort((a, b) => (sorting.down ? -1 : 1) *
-		   compareValues(value(meta.members[a]), value(meta.members[b])) || a - b);
+	order.sort((a, b) => compareValues(value(meta.members[a]), value(meta.members[b]),
+					   sorting.down) || a - b);
 	return order;
 }
 
