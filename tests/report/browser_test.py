@@ -749,6 +749,18 @@ class PageTest(unittest.TestCase):
              "0 ms", "< 0.1 ms", "0.3 ms", "10 ms", "999 ms", "1.00 s", "10.0 s", "59.9 s",
              "1.0 min", "59.9 min", "1.00 h"])
 
+    def test_memory(self):
+        """With more members, less blocks are kept unpacked; those of a picture always are."""
+        for members, kept in ((40, 60), (1000, 8), (20000, 6)):
+            self.assertEqual(self.browser.run(
+                "blocks.clear(); const members = new Map();"
+                "for (let i = 0; i < arguments[0]; i++) members.set(i, null);"
+                "for (let i = 0; i < 60; i++) blocks.set(i, { members, used: i });"
+                "forgetBlocks(); return [blocks.size, Math.min(...blocks.keys())]", members),
+                [kept, 60 - kept])
+        self.browser.run("blocks.clear(); redraw()")
+        self.settle()
+
     def test_unknown_last(self):
         """What is not known is below all values, however they are sorted, also negative ones."""
         order = ("meta.members[3].mean = null; meta.members[4].mean = -5;"
@@ -926,7 +938,8 @@ class RecordedTest(PageTest):
     test_colours = test_order = test_keyboard = None
     test_one_axis = test_marks = test_steps = test_short = test_narrow_steps = None
     test_jobs = test_too_little = test_before = test_focus = test_keys_of_table = None
-    test_drag_ends = test_days = test_no_link = test_rounding = test_unknown_last = None
+    test_drag_ends = test_days = test_no_link = test_rounding = None
+    test_unknown_last = test_memory = None
 
     def test_local(self):
         """Half of what is moved is local; the chart shows either part."""

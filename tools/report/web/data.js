@@ -7,7 +7,8 @@
 
 const BLOCK = meta.block;
 const POINTS_MOST = 2500;	/* of a picture; as FIRST_POINTS in page.c */
-const BLOCKS_MOST = 40;		/* that are kept unpacked */
+/* Kept unpacked: points of members, of 15 bytes each, but at least the blocks of a picture */
+const KEPT_MOST = 2 ** 24, KEPT_LEAST = 6;
 const NOTE_SHARE = 0x3f, NOTE_PARTIAL = 0x40, NOTE_HELD = 0x80;
 const THERE_WHOLE = 0xffff;	/* parts of a point in which it was there */
 const NOTE_UNKNOWN = NOTE_HELD;	/* with no share: it was there, nothing is known */
@@ -203,9 +204,14 @@ async function inflate(text) {
 /* The least recently used ones go. */
 function forgetBlocks() {
 	const old = [...blocks.entries()].sort((a, b) => a[1].used - b[1].used);
+	let points = old.reduce((sum, [, { members }]) => sum + members.size * BLOCK, 0);
 
-	while (blocks.size > BLOCKS_MOST)
-		blocks.delete(old.shift()[0]);
+	while (blocks.size > KEPT_LEAST && points > KEPT_MOST) {
+		const [key, { members }] = old.shift();
+
+		points -= members.size * BLOCK;
+		blocks.delete(key);
+	}
 }
 
 /* While the browser still reads the page, its end is not there yet. */
