@@ -504,12 +504,15 @@ class PageTest(unittest.TestCase):
         self.assertEqual(text, told)
 
     def test_not_stacked(self):
-        """Where a row is a lower bound or unknown, the sum is not known, and not the default."""
+        """Where an occupancy is a lower bound or unknown, so is the sum, which is no default then."""
         open_page(self.browser, "recorded.html")
         self.assertEqual(self.browser.run(
-            "const before = isSumKnown(); meta.members[owners[0]].partial = 1;"
-            "return [before === owners.every((m) => meta.members[m].mean !== null), isSumKnown(),"
-            "stacked === before]"), [True, False, True])
+            "const before = isSumKnown(); const [m] = owners.map((i) => meta.members[i]);"
+            "m.partial = m.rate_bounded = 1; const rate = isSumKnown() === before;"
+            "m.bytes_bounded = 1;"
+            "return [rate, memberText({ mean: 9, bytes_bounded: 1 }, 'mean'),"
+            "before === owners.every((m) => meta.members[m].mean !== null), isSumKnown(),"
+            "stacked === before]"), [True, ">9 B", True, False, True])
 
     def test_slower(self):
         """The table has the worst of a container's incidents, and nothing where none is known."""

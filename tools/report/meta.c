@@ -114,6 +114,8 @@ static void print_member(FILE *out, const struct model *model, const struct memb
 	number(out, "localed", all->localed);
 	number(out, "held", all->held);
 	number(out, "partial", all->partial);
+	number(out, "bytes_bounded", all->bytes_bounded);
+	number(out, "rate_bounded", all->rate_bounded);
 	real(out, "mean", share(all->sum, all->known));
 	real(out, "least", all->known ? (double)all->least : (double)NAN);
 	real(out, "most", all->known ? (double)all->most : (double)NAN);

@@ -39,8 +39,8 @@ static void copy_rates(struct point *to, const struct point *from)
 {
 	to->rated = from->rated;
 	to->localed = from->localed;
-	to->bounded = from->bounded;
-	to->partial |= from->bounded;
+	to->rate_bounded = from->rate_bounded;
+	to->partial |= from->rate_bounded;
 	to->rate_sum = to->rate_most = from->rate_sum;
 	to->local_sum = from->local_sum;
 }
@@ -198,7 +198,7 @@ static struct point point_of(const struct cmt_usage_row *row, const struct point
 		point.least = point.most = o->last_bytes;
 		point.sum = (double)o->last_bytes;
 		point.held = !is_read(row);
-		point.partial = o->partial;
+		point.partial = point.bytes_bounded = o->partial;
 	}
 	copy_rates(&point, rates);
 	return point;
@@ -234,10 +234,10 @@ static uint64_t rates_of(const struct member *member, uint64_t slot,
 		return 0;
 	rates->rated = 1;
 	rates->rate_sum = through ? row->total.rate : (double)row->total.bytes * second;
-	rates->bounded = is_bound(&row->total);
+	rates->rate_bounded = is_bound(&row->total);
 	/* a point has one mark for both, and without it the rest would be called remote */
 	if (row->local.known && isfinite(row->local.rate) &&
-	    (rates->bounded || !is_bound(&row->local))) {
+	    (rates->rate_bounded || !is_bound(&row->local))) {
 		rates->localed = 1;
 		rates->local_sum = through ? row->local.rate :
 					     (double)row->local.bytes * second;

@@ -51,7 +51,6 @@ static void print_mean(FILE *out, const struct member *member)
 {
 	char occupancy[FORMAT_LEN] = "not known", rate[FORMAT_LEN] = "not known";
 	const struct point *all = &member->all;
-	const char *bound = all->partial ? "&gt;" : "";
 
 	if (all->known)
 		format_bytes(occupancy, (uint64_t)(all->sum / all->known));
@@ -59,8 +58,8 @@ static void print_mean(FILE *out, const struct member *member)
 		format_rate(rate, all->rate_sum / all->rated);
 	fputs("<tr><td>", out);
 	print_html(out, member->label);
-	fprintf(out, "</td><td>%s%s</td><td>%s%s</td></tr>\n", all->known ? bound : "",
-		occupancy, all->rated ? bound : "", rate);
+	fprintf(out, "</td><td>%s%s</td><td>%s%s</td></tr>\n", all->bytes_bounded ? "&gt;" : "",
+		occupancy, all->rate_bounded ? "&gt;" : "", rate);
 }
 
 /* Without scripts, the page shows at least the means. */

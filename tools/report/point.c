@@ -20,7 +20,8 @@ void point_merge(struct point *to, const struct point *from)
 	to->localed += from->localed;
 	to->held += from->held;
 	to->partial += from->partial;
-	to->bounded += from->bounded;
+	to->bytes_bounded += from->bytes_bounded;
+	to->rate_bounded += from->rate_bounded;
 	to->sum += from->sum;
 	to->rate_sum += from->rate_sum;
 	to->local_sum += from->local_sum;
@@ -36,7 +37,8 @@ struct point point_times(const struct point *from, uint32_t times)
 	point.localed *= times;
 	point.held *= times;
 	point.partial *= times;
-	point.bounded *= times;
+	point.bytes_bounded *= times;
+	point.rate_bounded *= times;
 	point.sum *= times;
 	point.rate_sum *= times;
 	point.local_sum *= times;

@@ -14,7 +14,8 @@ struct point {
 	uint32_t localed;	/* with a local bandwidth */
 	uint32_t held;		/* not read: occupancy is the last reading's */
 	uint32_t partial;	/* a value is a lower bound */
-	uint32_t bounded;	/* and that value is the bandwidth */
+	uint32_t bytes_bounded;	/* and that value is the occupancy */
+	uint32_t rate_bounded;	/* and that value is the bandwidth */
 	uint64_t least, most;	/* bytes; of slots that are known */
 	double sum;		/* bytes times slots */
 	double rate_sum;	/* bytes a second times slots */

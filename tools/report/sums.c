@@ -42,7 +42,7 @@ void sums_add_rmid(struct sums *sums, uint64_t slot, uint64_t nr,
 		struct sum *sum = sum_at(sums, slot);
 
 		sum->rate += point->rate_sum;
-		sum->unknown |= !point->rated || point->bounded;
+		sum->unknown |= !point->rated || point->rate_bounded;
 		sum->rmid_0 |= rmid_0;
 	}
 }
@@ -93,7 +93,7 @@ static int put_rates(struct model *model, uint32_t number, uint64_t slot,
 		point.rated = point.localed = 1;
 		point.rate_sum = point.rate_most = total->rate;
 		point.local_sum = read->rate;
-		point.partial = point.bounded = total->partial;
+		point.partial = point.rate_bounded = total->partial;
 	}
 	return put(model, number, slot, &point);
 }

@@ -577,10 +577,11 @@ START_TEST(test_labels)
 }
 END_TEST
 
-/* Without scripts, too, a lower bound is marked. */
+/* Without scripts, too, a lower bound is marked, and no other value of its row. */
 START_TEST(test_noscript)
 {
 	const struct page_about about = { .complete = true };
+	struct cmt_usage_row *to;
 	size_t len;
 	char *page;
 	FILE *out = open_memstream(&page, &len);
@@ -588,12 +589,16 @@ START_TEST(test_noscript)
 	row(0, 2 * UNIT, 1000);
 	row(1, 3 * UNIT, 2000)->occupancy.partial = true;
 	row(2, UINT64_MAX, (double)NAN);
+	to = row(3, 4 * UNIT, 3000);
+	to->total.partial = true;
+	to->total.why = CMT_USAGE_WHY_ERROR;
 	add(0, false);
 	ck_assert_int_eq(model_finish(model, 0), 0);
 	ck_assert_int_eq(page_write(out, model, &about, 1 << 20), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(page, "</td><td>8.0 KiB</td><td>1.0 kB/s</td>"));
-	ck_assert_ptr_nonnull(strstr(page, "</td><td>&gt;12.0 KiB</td><td>&gt;2.0 kB/s</td>"));
+	ck_assert_ptr_nonnull(strstr(page, "</td><td>&gt;12.0 KiB</td><td>2.0 kB/s</td>"));
+	ck_assert_ptr_nonnull(strstr(page, "</td><td>16.0 KiB</td><td>&gt;3.0 kB/s</td>"));
 	ck_assert_ptr_nonnull(strstr(page, "</td><td>not known</td><td>not known</td>"));
 	free(page);
 }

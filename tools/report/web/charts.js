@@ -32,7 +32,7 @@ let shown = null;		/* windowOf() */
 /* A lower bound, or a row of which nothing is known, would make a part look like the whole. */
 function isSumKnown() {
 	return meta.l3_bytes > 0 && owners.every((member) =>
-		!meta.members[member].partial && meta.members[member].mean !== null);
+		!meta.members[member].bytes_bounded && meta.members[member].mean !== null);
 }
 
 /* All cache of the machine */
@@ -396,7 +396,7 @@ function pointText(format, value, note) {
 function meanText(key, m) {
 	if (key === 'remote')
 		return formatRate(remoteOf(m));
-	return boundText(m, key === 'mean' ? formatBytes : formatRate, m[key]);
+	return memberText(m, key);
 }
 
 function legendText(key, member, index) {

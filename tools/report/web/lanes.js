@@ -150,7 +150,7 @@ function showLaneValues(index) {
 	for (let i = first; i < first + nr && i < laneOrder.length; i++) {
 		const m = meta.members[laneOrder[i]];
 
-		names[i].lastChild.textContent = index < 0 ? boundText(m, format, m[laneKey]) :
+		names[i].lastChild.textContent = index < 0 ? memberText(m, laneKey) :
 						 laneTextAt(laneOrder[i], index, format);
 	}
 }

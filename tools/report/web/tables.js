@@ -6,14 +6,14 @@
 const COLUMNS = [
 	['Container', (m) => nameOf(m), null],
 	['Slower', slowedOf, slowedText],
-	['Cache', (m) => m.mean, (m) => boundText(m, formatBytes, m.mean)],
-	['Bandwidth', (m) => m.rate, (m) => boundText(m, formatRate, m.rate)],
+	['Cache', (m) => m.mean, (m) => memberText(m, 'mean')],
+	['Bandwidth', (m) => m.rate, (m) => memberText(m, 'rate')],
 	['CPU wait', (m) => m.waited, waitedText],
 	/* by a button: */
-	['Cache least', (m) => m.least, (m) => boundText(m, formatBytes, m.least)],
-	['most', (m) => m.most, (m) => boundText(m, formatBytes, m.most)],
-	['Bandwidth most', (m) => m.rate_most, (m) => boundText(m, formatRate, m.rate_most)],
-	['Local mean', (m) => m.local, (m) => boundText(m, formatRate, m.local)],
+	['Cache least', (m) => m.least, (m) => memberText(m, 'least')],
+	['most', (m) => m.most, (m) => memberText(m, 'most')],
+	['Bandwidth most', (m) => m.rate_most, (m) => memberText(m, 'rate_most')],
+	['Local mean', (m) => m.local, (m) => memberText(m, 'local')],
 	['Remote mean', remoteOf, (m) => formatRate(remoteOf(m))],
 	['There', (m) => m.slots, (m) => formatShare(m.slots, meta.slots)],
 	['Known', (m) => m.known / (m.slots || 1), (m) => formatShare(m.known, m.slots)],
@@ -45,8 +45,14 @@ function slowedText(m) {
 }
 
 /* Where a value of some time is a lower bound, so is that of all. */
-function boundText(m, format, value) {
-	return (m.partial && value !== null ? '>' : '') + format(value);
+function boundText(bound, format, value) {
+	return (bound && value !== null ? '>' : '') + format(value);
+}
+
+function memberText(m, key) {
+	return ['mean', 'least', 'most'].includes(key) ?
+		boundText(m.bytes_bounded, formatBytes, m[key]) :
+		boundText(m.rate_bounded, formatRate, m[key]);
 }
 
 /* 100 %: one of its tasks waits all the time. */
@@ -60,7 +66,7 @@ function waitedText(m) {
  * bounds have no difference.
  */
 function remoteOf(m) {
-	return m.rate === null || m.localed < m.rated || m.partial ? null : m.rate - m.local;
+	return m.rate === null || m.localed < m.rated || m.rate_bounded ? null : m.rate - m.local;
 }
 
 const sorting = { column: 2, down: true };
@@ -112,10 +118,10 @@ function processName(p) {
 
 function processRow(p) {
 	return element('tr', {}, element('td', {}, nameElement(processName(p))),
-		       element('td', { className: 'number' }, boundText(p, formatBytes, p.mean)),
-		       element('td', { className: 'number' }, boundText(p, formatBytes, p.most)),
-		       element('td', { className: 'number' }, boundText(p, formatRate, p.rate)),
-		       element('td', { className: 'number' }, boundText(p, formatRate, p.local)),
+		       element('td', { className: 'number' }, boundText(p.partial, formatBytes, p.mean)),
+		       element('td', { className: 'number' }, boundText(p.partial, formatBytes, p.most)),
+		       element('td', { className: 'number' }, boundText(p.partial, formatRate, p.rate)),
+		       element('td', { className: 'number' }, boundText(p.partial, formatRate, p.local)),
 		       element('td', {}, formatSlot(p.first) + ' to ' +
 					 formatSlot(Math.min(p.last, meta.slots))));
 }
@@ -135,7 +141,7 @@ function processList(m) {
 	const nr = m.processes.length + m.processes_left_out, most = m.processes[0];
 	const details = element('details', { className: 'processes' }, element('summary', {},
 		nr + (nr === 1 ? ' process: ' : ' processes, most of all: '),
-		nameElement(processName(most)), ' ' + boundText(most, formatBytes, most.mean)));
+		nameElement(processName(most)), ' ' + boundText(most.partial, formatBytes, most.mean)));
 
 	details.addEventListener('toggle', () => details.append(...processTable(m)),
 				 { once: true });
