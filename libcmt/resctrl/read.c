@@ -17,6 +17,7 @@
 #include "state.h"
 
 #define VALUE_MAX	64	/* bytes of a file that can be a value */
+#define READ_TRIES	4	/* readings until no group moves meanwhile */
 
 const uint32_t cmt_resctrl_flags[NR_RESCTRL_VALUES] = {
 	[RESCTRL_OCCUPANCY] = CMT_F_OCCUPANCY,
@@ -33,6 +34,7 @@ const char *const cmt_resctrl_files[NR_RESCTRL_VALUES] = {
 /* The sum of the monitoring groups of the next control group, in one domain */
 struct below {
 	uint64_t values[NR_RESCTRL_VALUES];
+	uint32_t nr;		/* groups */
 	uint32_t missing;	/* CMT_F_*: some group's value is not known */
 	bool stepped;		/* some group's counter stepped back */
 };
@@ -135,9 +137,9 @@ static int file_read(struct resctrl *r, const struct resctrl_group *group,
 	return 0;
 }
 
-/* Returns -ENOENT if the file has gone, else 0: a value, or flags that say why not. */
-static int value_read(struct resctrl *r, const struct resctrl_group *group,
-		      uint32_t d, uint32_t value, uint32_t *flags)
+/* Returns 0, or CMT_F_*: why there is no value. */
+static uint32_t value_read(struct resctrl *r, const struct resctrl_group *group,
+			   uint32_t d, uint32_t value)
 {
 	struct resctrl_file *file = &group->cells[d].files[value];
 	uint32_t why = 0;
@@ -147,31 +149,36 @@ static int value_read(struct resctrl *r, const struct resctrl_group *group,
 		file_close(r, file);
 		why = err == -EIO ? CMT_F_ERROR : CMT_F_UNAVAILABLE;
 	}
-	*flags |= why;
 	r->stats.read_errors += !!(why & CMT_F_ERROR);
 	r->stats.read_unavailable += !!(why & CMT_F_UNAVAILABLE);
-	return err == -ENOENT || err == -ENODEV ? -ENOENT : 0;
+	return why;
 }
 
-/* The value of the group without the groups below it.  False: it is unknown. */
-static bool value_of(const struct resctrl_file *file, const struct below *below,
-		     uint32_t value, uint64_t *alone)
+/* Read the files of one domain. */
+static void cell_read(struct resctrl *r, const struct resctrl_group *group, uint32_t d)
 {
-	uint64_t under = below->values[value];
+	struct resctrl_cell *cell = &group->cells[d];
 
-	if (!file->known || below->missing & cmt_resctrl_flags[value])
-		return false;
-	*alone = file->value > under ? file->value - under : 0;
-	return true;
+	cell->why = 0;
+	for (uint32_t v = 0; v < NR_RESCTRL_VALUES; v++)
+		if (r->info.events & cmt_resctrl_flags[v])
+			cell->why |= value_read(r, group, d, v);
+	cell->ts = cmt_resctrl_stamp(r);
+}
+
+/* Returns @a - @b, or 0. */
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
 }
 
 /*
  * Add the traffic since the last reading.  Returns CMT_F_REBASED where it is unknown:
- * after a step back of the file's value (@stepped), or without a previous reading.
+ * @rebase, or without a previous reading.
  */
-static uint32_t counter_add(struct resctrl_counter *counter, uint64_t value, bool stepped)
+static uint32_t counter_add(struct resctrl_counter *counter, uint64_t value, bool rebase)
 {
-	if (!counter->based || stepped) {
+	if (!counter->based || rebase) {
 		counter->based = true;
 		counter->last = value;
 		return CMT_F_REBASED;
@@ -183,125 +190,147 @@ static uint32_t counter_add(struct resctrl_counter *counter, uint64_t value, boo
 	return 0;
 }
 
+/* The traffic of the group without the groups below it.  Returns CMT_F_*. */
+static uint32_t traffic_of(struct resctrl_counter *counter, const struct below *below,
+			   uint32_t value, uint64_t file, bool rebase)
+{
+	uint64_t under = below->values[value], alone = less(file, under);
+
+	/* that of a control group varies: see above */
+	rebase |= !below->nr && alone < counter->last;
+	return counter_add(counter, alone, rebase) | cmt_resctrl_flags[value];
+}
+
+/* There is no value of the group alone. */
+static uint32_t no_value(struct resctrl_cell *cell, const struct below *below,
+			 uint32_t value)
+{
+	cell->counters[value].based = false;
+	return below->missing & cmt_resctrl_flags[value] ? CMT_F_UNAVAILABLE : 0;
+}
+
 static void add_value(struct cmt_record *record, struct resctrl_cell *cell,
-		      const struct below *below, uint32_t value, bool stepped)
+		      const struct below *below, uint32_t value, bool rebase)
 {
-	struct resctrl_counter *counter = &cell->counters[value];
-	uint64_t alone;
+	const struct resctrl_file *file = &cell->files[value];
+	uint64_t under = below->values[value];
 
-	if (!value_of(&cell->files[value], below, value, &alone)) {
-		counter->based = false;
-		if (below->missing & cmt_resctrl_flags[value])
-			record->flags |= CMT_F_UNAVAILABLE;
-		return;
-	}
-	record->flags |= cmt_resctrl_flags[value];
-	if (value == RESCTRL_OCCUPANCY) {
-		record->sample.occupancy_bytes = alone;
-		return;
-	}
-	record->flags |= counter_add(counter, alone, stepped);
-	if (value == RESCTRL_TOTAL)
-		record->sample.mbm_total_bytes = counter->sum;
+	if (!file->known || below->missing & cmt_resctrl_flags[value])
+		record->flags |= no_value(cell, below, value);
+	else if (value == RESCTRL_OCCUPANCY)
+		record->flags |= CMT_F_OCCUPANCY;
 	else
-		record->sample.mbm_local_bytes = counter->sum;
+		record->flags |= traffic_of(&cell->counters[value], below, value,
+					    file->value, rebase);
+	if (!(record->flags & cmt_resctrl_flags[value]))
+		return;
+	if (value == RESCTRL_OCCUPANCY)
+		record->sample.occupancy_bytes = less(file->value, under);
+	else if (value == RESCTRL_TOTAL)
+		record->sample.mbm_total_bytes = cell->counters[value].sum;
+	else
+		record->sample.mbm_local_bytes = cell->counters[value].sum;
 }
 
-/* The control group subtracts the value of its monitoring group. */
-static void add_below(struct below *sum, const struct resctrl_cell *cell,
-		      uint32_t events, bool stepped)
+static void add_file(struct below *sum, const struct resctrl_cell *cell, uint32_t value)
 {
-	for (uint32_t v = 0; v < NR_RESCTRL_VALUES; v++) {
-		if (!(events & cmt_resctrl_flags[v]))
-			continue;
-		if (!cell->files[v].known)
-			sum->missing |= cmt_resctrl_flags[v];
-		else
-			sum->values[v] += cell->files[v].value;
+	const struct resctrl_counter *counter = &cell->counters[value];
+	const struct resctrl_file *file = &cell->files[value];
+
+	if (!file->known) {
+		sum->missing |= cmt_resctrl_flags[value];
+		return;
 	}
-	sum->stepped |= stepped;
+	sum->values[value] += file->value;
+	sum->stepped |= value != RESCTRL_OCCUPANCY && file->value < counter->last;
 }
 
-static bool steps_back(const struct resctrl_file *from, const struct resctrl_file *to)
+/* The control group subtracts the values of its monitoring group. */
+static void add_below(struct below *sum, const struct resctrl_cell *cell, uint32_t events)
 {
-	return from->known && to->known && to->value < from->value;
-}
-
-/* Read the files of one domain.  Returns 0, or -ENOENT: the group is gone. */
-static int cell_read(struct resctrl *r, const struct resctrl_group *group, uint32_t d,
-		     uint32_t *flags, bool *stepped)
-{
-	struct resctrl_cell *cell = &group->cells[d];
-	int err = 0;
-
-	for (uint32_t v = 0; v < NR_RESCTRL_VALUES; v++) {
-		struct resctrl_file *file = &cell->files[v];
-		const struct resctrl_file before = *file;
-
-		if (!(r->info.events & cmt_resctrl_flags[v]))
-			continue;
-		if (value_read(r, group, d, v, flags))
-			err = -ENOENT;
-		*stepped |= v != RESCTRL_OCCUPANCY && steps_back(&before, file);
-	}
-	/* a file may be missing where the group is there */
-	return err && cmt_resctrl_group_is_gone(r, group) ? err : 0;
+	sum->nr++;
+	for (uint32_t v = 0; v < NR_RESCTRL_VALUES; v++)
+		if (events & cmt_resctrl_flags[v])
+			add_file(sum, cell, v);
 }
 
 /*
- * The record of a group in one domain.  @sum: of the monitoring groups of the next control
- * group.  Returns 0, or -ENOENT: the group is gone.
+ * Write the record of a group in one domain.  @sum: of the monitoring groups of the next
+ * control group
  */
-static int group_read(struct resctrl *r, uint32_t index, uint32_t d, struct below *sum)
+static void put_sample(struct resctrl *r, uint32_t index, uint32_t d, struct below *sum)
 {
 	static const struct below nothing;
 	const struct resctrl_group *group = &r->groups[index];
-	bool monitoring = group->parent != RESCTRL_NONE, stepped = false;
+	bool monitoring = group->parent != RESCTRL_NONE;
 	const struct below *below = monitoring ? &nothing : sum;
+	struct resctrl_cell *cell = &group->cells[d];
 	struct cmt_record record = {
 		.type = CMT_REC_SAMPLE, .rmid = index, .domain = r->domains[d],
 		.generation = index ? group->generation : 0,
+		.flags = cell->why, .ts = cell->ts,
 	};
 
-	if (cell_read(r, group, d, &record.flags, &stepped))
-		return -ENOENT;
+	if (monitoring)
+		add_below(sum, cell, r->info.events);
 	for (uint32_t v = 0; v < NR_RESCTRL_VALUES; v++)
 		if (r->info.events & cmt_resctrl_flags[v])
-			add_value(&record, &group->cells[d], below, v,
-				  stepped || below->stepped || group->rebase);
-	cmt_resctrl_put(r, &record);
+			add_value(&record, cell, below, v,
+				  below->stepped || group->rebase);
+	cmt_resctrl_put_at(r, &record);
 	r->stats.samples++;
-	if (monitoring)
-		add_below(sum, &group->cells[d], r->info.events, stepped);
-	return 0;
 }
 
-/* True: the group is gone, and the kernel does not count it in its control group. */
-static bool read_domains(struct resctrl *r, uint32_t index, struct below *sums)
-{
-	struct resctrl_group *group = &r->groups[index];
-	int err = 0;
-
-	/* there was no memory for them */
-	if (!group->cells)
-		return false;
-	for (uint32_t d = 0; !err && d < r->nr_domains; d++)
-		err = group_read(r, index, d, &sums[d]);
-	group->rebase = false;
-	if (err && group->parent != RESCTRL_NONE)
-		r->groups[group->parent].rebase = true;
-	return err;
-}
-
-bool cmt_resctrl_read(struct resctrl *r)
+static void put_samples(struct resctrl *r)
 {
 	struct below sums[CMT_DOMAINS_MAX] = { 0 };
-	bool gone = false;
 
 	for (uint32_t i = 0; i < r->nr_order; i++) {
-		gone |= read_domains(r, r->order[i], sums);
-		if (r->groups[r->order[i]].parent == RESCTRL_NONE)
+		struct resctrl_group *group = &r->groups[r->order[i]];
+
+		/* there may have been no memory for cells */
+		for (uint32_t d = 0; group->cells && d < r->nr_domains; d++)
+			put_sample(r, r->order[i], d, &sums[d]);
+		group->rebase = false;
+		if (group->parent == RESCTRL_NONE)
 			memset(sums, 0, sizeof(sums));
 	}
-	return gone;
+}
+
+static void read_files(struct resctrl *r)
+{
+	for (uint32_t i = 0; i < r->nr_order; i++) {
+		const struct resctrl_group *group = &r->groups[r->order[i]];
+
+		for (uint32_t d = 0; group->cells && d < r->nr_domains; d++)
+			cell_read(r, group, d);
+	}
+}
+
+/*
+ * A monitoring group that is removed, or moved to another control group, takes all traffic
+ * of its life out of one file and into another, while its own files stay readable.
+ */
+static bool groups_moved(const struct resctrl *r)
+{
+	for (uint32_t i = 0; i < r->nr_order; i++)
+		if (cmt_resctrl_group_is_gone(r, &r->groups[r->order[i]]))
+			return true;
+	return false;
+}
+
+int cmt_resctrl_read(struct resctrl *r)
+{
+	int err = 0;
+
+	for (int n = 0; !err && n < READ_TRIES; n++) {
+		read_files(r);
+		if (!groups_moved(r)) {
+			put_samples(r);
+			return 0;
+		}
+		err = cmt_resctrl_scan(r);
+	}
+	r->stats.missed++;
+	return err;
 }

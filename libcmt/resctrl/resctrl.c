@@ -285,9 +285,9 @@ static int read_groups(struct resctrl *r, uint64_t now)
 		err = cmt_resctrl_scan(r);
 	}
 	if (err != -ENODEV && err != -ENOMEM)
+		err = cmt_resctrl_read(r);
+	if (err != -ENODEV && err != -ENOMEM)
 		err = 0;
-	if (!err && cmt_resctrl_read(r))
-		r->scan_due_ns = now;
 	put_tick(r, now);
 	r->gone |= err == -ENODEV;
 	return err;

@@ -53,6 +53,8 @@ struct resctrl_cell {
 	struct resctrl_file files[NR_RESCTRL_VALUES];
 	/* unused for occupancy */
 	struct resctrl_counter counters[NR_RESCTRL_VALUES];
+	uint32_t why;		/* CMT_F_*: why files have no value at the last reading */
+	uint64_t ts;		/* of the last reading */
 };
 
 /* The index of a group is its RMID.  The default group has index 0. */
@@ -139,8 +141,11 @@ void cmt_resctrl_owner_record(const struct resctrl *r, uint32_t index,
 
 /* read.c */
 
-/* Read the values of all groups, and write their records.  True: a group is gone. */
-bool cmt_resctrl_read(struct resctrl *r);
+/*
+ * Read the values of all groups, and write their records.  Scans again where groups went or
+ * moved meanwhile.  Returns 0 or an error of cmt_resctrl_scan().
+ */
+int cmt_resctrl_read(struct resctrl *r);
 void cmt_resctrl_cell_close(struct resctrl *r, struct resctrl_cell *cell);
 /*
  * Parse the text of a file: a number, or the reason for none.  Returns 0,
@@ -156,5 +161,7 @@ int cmt_resctrl_ring_new(struct resctrl *r);
 uint64_t cmt_resctrl_stamp(struct resctrl *r);
 /* Set the record's time, and write it to the ring. */
 void cmt_resctrl_put(struct resctrl *r, struct cmt_record *record);
+/* Write a record that has a time, from cmt_resctrl_stamp() since the last record. */
+void cmt_resctrl_put_at(struct resctrl *r, const struct cmt_record *record);
 
 #endif

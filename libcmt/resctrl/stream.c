@@ -26,9 +26,14 @@ uint64_t cmt_resctrl_stamp(struct resctrl *r)
 }
 
 /* The reader is this thread, or one that takes the lock first. */
+void cmt_resctrl_put_at(struct resctrl *r, const struct cmt_record *record)
+{
+	cmt_ring_put(r->image, record);
+	r->stats.records++;
+}
+
 void cmt_resctrl_put(struct resctrl *r, struct cmt_record *record)
 {
 	record->ts = cmt_resctrl_stamp(r);
-	cmt_ring_put(r->image, record);
-	r->stats.records++;
+	cmt_resctrl_put_at(r, record);
 }

@@ -26,7 +26,8 @@
  * The device has one ring, of CPU 0, with one TICK after each reading of all groups;
  * cmt_record.tick.busy_ns is the time that the readings took.  Groups are read while a
  * reader reads, no more often than opts.interval_ns.  A new group is found within
- * opts.scan_ns; its traffic before that is not known (CMT_F_REBASED).
+ * opts.scan_ns; its traffic before that is not known (CMT_F_REBASED).  A monitoring group
+ * that is moved to another control group is a new owner with the next reading.
  *
  * There are no records of processes, CPUs, counters of the processor or memory channels.
  * cmt_device_set_interval(), _set_scope(), _set_resctrl(), _attach(), _detach(),
