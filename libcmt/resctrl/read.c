@@ -6,6 +6,12 @@
  * are read first and subtracted, so the difference is too large by their traffic in
  * between, and never too small.  The difference may then step back by as much: such a
  * step counts as no traffic.
+ *
+ * The kernel adds up the RMIDs that have a value and leaves out the others, also the
+ * control group's own.  Such a sum is a number, too, and the RMID comes back with all the
+ * traffic of its life.  So each reading keeps what the own traffic is at least: the file
+ * of the reading before, minus the monitoring groups now.  A difference below that is no
+ * value of the group.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +24,7 @@
 
 #define VALUE_MAX	64	/* bytes of a file that can be a value */
 #define READ_TRIES	4	/* readings until no group moves meanwhile */
+#define RESTARTED	16	/* readings in a row after which a smaller value is right */
 
 const uint32_t cmt_resctrl_flags[NR_RESCTRL_VALUES] = {
 	[RESCTRL_OCCUPANCY] = CMT_F_OCCUPANCY,
@@ -34,6 +41,7 @@ const char *const cmt_resctrl_files[NR_RESCTRL_VALUES] = {
 /* The sum of the monitoring groups of the next control group, in one domain */
 struct below {
 	uint64_t values[NR_RESCTRL_VALUES];
+	uint64_t first[NR_RESCTRL_VALUES];	/* of groups that had no value before */
 	uint32_t nr;		/* groups */
 	uint32_t missing;	/* CMT_F_*: some group's value is not known */
 	bool stepped;		/* some group's counter stepped back */
@@ -173,6 +181,62 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /*
+ * Occupancy may shrink between the reading of a monitoring group and that of its control
+ * group, by little.  Traffic does not.
+ */
+static bool lacks_groups(uint32_t value, uint64_t file, uint64_t under)
+{
+	uint64_t shrunk = value == RESCTRL_OCCUPANCY ? under / 8 : 0;
+
+	return less(under, file) > shrunk;
+}
+
+/*
+ * False: the traffic @alone lacks the group's own RMID.  A counter that begins anew is
+ * smaller for good, and is proven to be more than none.
+ */
+static bool is_whole(struct resctrl_counter *counter, uint64_t alone, uint64_t proven)
+{
+	if (alone >= counter->least) {
+		counter->nr_lower = 0;
+		return true;
+	}
+	counter->nr_lower = proven ? counter->nr_lower + 1 : 0;
+	if (counter->nr_lower < RESTARTED)
+		return false;
+	counter->nr_lower = 0;
+	counter->least = proven;
+	return true;
+}
+
+/*
+ * Returns is_whole() of this reading.  A monitoring group without an earlier value may have
+ * counted as the control group's own.  @rebase: the last reading has other monitoring
+ * groups, and proves nothing.
+ */
+static bool set_least(struct resctrl_counter *counter, const struct below *below,
+		      uint32_t value, uint64_t file, bool rebase)
+{
+	uint64_t under = below->values[value], alone = less(file, under);
+	uint64_t proven = rebase ? 0 : less(counter->file, under);
+
+	counter->least = less(counter->least, below->first[value]);
+	if (counter->least < proven)
+		counter->least = proven;
+	counter->file = file;
+	if (below->nr)
+		return is_whole(counter, alone, proven);
+	counter->least = alone;
+	return true;
+}
+
+/* Own traffic of which there was no sign may be the life of an RMID that came back. */
+static bool came_back(const struct resctrl_counter *counter, uint64_t alone, uint64_t under)
+{
+	return !counter->least && less(alone, counter->last) > less(under, counter->under);
+}
+
+/*
  * Add the traffic since the last reading.  Returns CMT_F_REBASED where it is unknown:
  * @rebase, or without a previous reading.
  */
@@ -195,18 +259,32 @@ static uint32_t traffic_of(struct resctrl_counter *counter, const struct below *
 			   uint32_t value, uint64_t file, bool rebase)
 {
 	uint64_t under = below->values[value], alone = less(file, under);
+	uint32_t flags;
 
-	/* that of a control group varies: see above */
-	rebase |= !below->nr && alone < counter->last;
-	return counter_add(counter, alone, rebase) | cmt_resctrl_flags[value];
+	if (!set_least(counter, below, value, file, rebase)) {
+		counter->based = false;
+		return CMT_F_UNAVAILABLE;
+	}
+	if (below->nr)
+		rebase |= came_back(counter, alone, under);
+	else
+		rebase |= alone < counter->last;
+	flags = counter_add(counter, alone, rebase);
+	counter->under = under;
+	return flags | cmt_resctrl_flags[value];
 }
 
 /* There is no value of the group alone. */
 static uint32_t no_value(struct resctrl_cell *cell, const struct below *below,
 			 uint32_t value)
 {
-	cell->counters[value].based = false;
-	return below->missing & cmt_resctrl_flags[value] ? CMT_F_UNAVAILABLE : 0;
+	struct resctrl_counter *counter = &cell->counters[value];
+	bool known = cell->files[value].known;
+
+	counter->based = false;
+	counter->file = 0;
+	counter->least = less(counter->least, below->first[value]);
+	return known || below->missing & cmt_resctrl_flags[value] ? CMT_F_UNAVAILABLE : 0;
 }
 
 static void add_value(struct cmt_record *record, struct resctrl_cell *cell,
@@ -215,7 +293,8 @@ static void add_value(struct cmt_record *record, struct resctrl_cell *cell,
 	const struct resctrl_file *file = &cell->files[value];
 	uint64_t under = below->values[value];
 
-	if (!file->known || below->missing & cmt_resctrl_flags[value])
+	if (!file->known || below->missing & cmt_resctrl_flags[value] ||
+	    lacks_groups(value, file->value, under))
 		record->flags |= no_value(cell, below, value);
 	else if (value == RESCTRL_OCCUPANCY)
 		record->flags |= CMT_F_OCCUPANCY;
@@ -242,6 +321,8 @@ static void add_file(struct below *sum, const struct resctrl_cell *cell, uint32_
 		return;
 	}
 	sum->values[value] += file->value;
+	if (!counter->last)
+		sum->first[value] += file->value;
 	sum->stepped |= value != RESCTRL_OCCUPANCY && file->value < counter->last;
 }
 

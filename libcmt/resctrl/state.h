@@ -46,6 +46,12 @@ struct resctrl_counter {
 	bool based;
 	uint64_t last;
 	uint64_t sum;		/* never decreases */
+	/* of a control group */
+	uint64_t file;		/* with the monitoring groups, at the last reading, or 0 */
+	uint64_t under;		/* the monitoring groups then */
+	/* the group's own counter is at least this, unless it begins anew */
+	uint64_t least;
+	uint32_t nr_lower;	/* readings in a row that are less, and not nothing */
 };
 
 /* A group in one L3 domain. */

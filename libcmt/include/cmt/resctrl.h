@@ -18,7 +18,9 @@
  * the library chooses: resctrl does not show the RMIDs of the processor.
  *
  * The files of a control group include its monitoring groups.  The library subtracts the
- * values of the monitoring groups, so that the values of all groups add up.
+ * values of the monitoring groups, so that the values of all groups add up.  Traffic of
+ * a control group is CMT_F_UNAVAILABLE where the kernel's sum lacks the group's own RMID, as
+ * far as that can be noticed; occupancy is 0 then.
  *
  * cmt_reader_read(), cmt_reader_feed() and cmt_usage_next() read the files.  Each file may
  * take some microseconds, because the kernel interrupts a CPU of the L3 domain.

@@ -308,6 +308,118 @@ START_TEST(test_unknown_below)
 }
 END_TEST
 
+/* The kernel leaves out an RMID without a value. */
+static void set_sums(unsigned long long web, unsigned long long below)
+{
+	groups_set_number("web", 0, "mbm_total_bytes", web);
+	groups_set_number("web/mon_groups/a", 0, "mbm_total_bytes", below);
+	next_reading();
+}
+
+static void open_sums(unsigned long long web, unsigned long long below)
+{
+	groups_add("web");
+	groups_add("web/mon_groups/a");
+	open_device(MS);
+	set_sums(web, below);
+}
+
+static void check_unknown(void)
+{
+	ck_assert_uint_eq(sample("web", 0)->flags & (CMT_F_MBM_TOTAL | CMT_F_UNAVAILABLE),
+			  CMT_F_UNAVAILABLE);
+	ck_assert_uint_eq(sample("web/a", 0)->flags & ALL, ALL);
+}
+
+static void check_rebased(unsigned long long sum)
+{
+	const uint32_t flags = CMT_F_MBM_TOTAL | CMT_F_REBASED;
+
+	ck_assert_uint_eq(sample("web", 0)->flags & flags, flags);
+	ck_assert_uint_eq(sample("web", 0)->sample.mbm_total_bytes, sum);
+}
+
+static void check_known(unsigned long long sum)
+{
+	ck_assert_uint_eq(sample("web", 0)->flags, ALL);
+	ck_assert_uint_eq(sample("web", 0)->sample.mbm_total_bytes, sum);
+}
+
+START_TEST(test_own_goes_and_comes_back)
+{
+	open_sums(5000, 3000);
+	for (int i = 0; i < 2; i++) {
+		set_sums(3000, 3000);
+		check_unknown();
+	}
+	/* the sum is as before by the monitoring group's traffic */
+	set_sums(5000, 5000);
+	check_unknown();
+	set_sums(7001, 5000);
+	check_rebased(0);
+	set_sums(7011, 5000);
+	check_known(10);
+}
+END_TEST
+
+START_TEST(test_own_comes_late)
+{
+	open_sums(3000, 3000);
+	set_sums(3100, 3100);
+	check_known(0);
+	set_sums(5151, 3150);
+	check_rebased(0);
+	set_sums(5161, 3150);
+	check_known(10);
+}
+END_TEST
+
+/* Both have no value, and the monitoring group has one first. */
+START_TEST(test_own_comes_back_second)
+{
+	open_sums(5000, 3000);
+	set_sums(5000, 3000);
+	groups_set("web", 0, "mbm_total_bytes", "Unavailable\n");
+	groups_set("web/mon_groups/a", 0, "mbm_total_bytes", "Unavailable\n");
+	next_reading();
+	set_sums(3000, 3000);
+	check_unknown();
+	set_sums(5001, 3000);
+	check_rebased(0);
+}
+END_TEST
+
+/* The monitoring group has a value, and not when the kernel adds up. */
+START_TEST(test_sum_is_less_than_below)
+{
+	open_sums(5000, 3000);
+	groups_set_number("web", 0, "llc_occupancy", 1000);
+	groups_set_number("web/mon_groups/a", 0, "llc_occupancy", 4000);
+	set_sums(2000, 3000);
+	ck_assert_uint_eq(sample("web", 0)->flags & ALL, CMT_F_MBM_LOCAL);
+	groups_set_number("web", 0, "llc_occupancy", 3900);
+	set_sums(5001, 3000);
+	check_rebased(0);
+	/* what the monitoring group lost meanwhile */
+	ck_assert(sample("web", 0)->flags & CMT_F_OCCUPANCY);
+	ck_assert_uint_eq(sample("web", 0)->sample.occupancy_bytes, 0);
+}
+END_TEST
+
+/* A counter that begins anew grows in time, and may stay less than before for good. */
+START_TEST(test_own_begins_anew)
+{
+	open_sums(5000, 3000);
+	set_sums(3100, 3000);
+	check_unknown();
+	for (int i = 0; i < 64 && !(sample("web", 0)->flags & CMT_F_MBM_TOTAL); i++)
+		set_sums(3100, 3000);
+	check_rebased(0);
+	set_sums(3150, 3010);
+	check_known(40);
+}
+END_TEST
+
 static void move_group(const char *from, const char *to)
 {
 	char old[PATH_MAX], new[PATH_MAX];
@@ -972,6 +1084,11 @@ int main(void)
 	tcase_add_test(tcase, test_reads_when_due);
 	tcase_add_test(tcase, test_monitoring_groups_are_subtracted);
 	tcase_add_test(tcase, test_unknown_below);
+	tcase_add_test(tcase, test_own_goes_and_comes_back);
+	tcase_add_test(tcase, test_own_comes_late);
+	tcase_add_test(tcase, test_own_comes_back_second);
+	tcase_add_test(tcase, test_sum_is_less_than_below);
+	tcase_add_test(tcase, test_own_begins_anew);
 	tcase_add_test(tcase, test_group_moves);
 	tcase_add_test(tcase, test_set_below_changes);
 	tcase_add_test(tcase, test_text_is_no_number);
