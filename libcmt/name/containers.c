@@ -80,8 +80,11 @@ static bool is_due(uint64_t due, uint64_t now)
 static int item_path(struct cmt_containers *containers, struct cmt_item *item,
 		     const char *path)
 {
-	char *copy = strdup(path);
+	char *copy;
 
+	if (item->path && !strcmp(item->path, path))
+		return 0;
+	copy = strdup(path);
 	if (!copy)
 		return -ENOMEM;
 	free(item->path);
@@ -238,7 +241,7 @@ static int ask_resctrl(const struct cmt_containers *containers, uint64_t hint, c
 				       containers->first_pids, path);
 }
 
-static bool find_group(struct cmt_containers *containers, struct cmt_item *item,
+static void find_group(struct cmt_containers *containers, struct cmt_item *item,
 		       uint64_t now)
 {
 	struct cmt_share *share = &containers->walks;
@@ -247,56 +250,64 @@ static bool find_group(struct cmt_containers *containers, struct cmt_item *item,
 	int err;
 
 	if (containers->host_fd < 0)
-		return false;
+		return;
 	if (!containers->no_pause && !cmt_share_admits(share, 0, now)) {
 		item->path_due = share->pause_ends;
-		return false;
+		return;
 	}
 	began = cmt_share_begin();
 	err = ask_resctrl(containers, item->hint, &path);
 	cmt_share_charge(share, 0, &began);
 	if (err)
-		return false;
-	if (!item->path || strcmp(item->path, path))
-		err = item_path(containers, item, path);
+		return;
+	err = item_path(containers, item, path);
 	free(path);
 	item->stale = err;
-	return !err;
 }
 
-static bool find_path(struct cmt_containers *containers, struct cmt_item *item,
+static void find_path(struct cmt_containers *containers, struct cmt_item *item,
 		      uint64_t now)
 {
 	int err = -ENOENT;
 
 	if (!is_due(item->path_due, now))
-		return false;
+		return;
 	item->path_due = now + containers->retry_ns;
-	if (item->hint)
-		return find_group(containers, item, now);
+	if (item->hint) {
+		find_group(containers, item, now);
+		return;
+	}
 	if (containers->device)
 		err = ask_kernel(containers, item);
 	if (err == -ENOENT && containers->root_fd >= 0 &&
 	    !(item->container.cgroup_id & CMT_RESCTRL_GROUP))
 		item->path_due = walk(containers, now);
-	return item->path;
+}
+
+/* A group of resctrl keeps its id where its directory is renamed. */
+static bool may_be_renamed(const struct cmt_containers *containers,
+			   const struct cmt_item *item)
+{
+	return item->container.cgroup_id & CMT_RESCTRL_GROUP && containers->device &&
+	       cmt_device_info(containers->device)->backend == CMT_BACKEND_RESCTRL;
 }
 
 bool cmt_containers_refresh(struct cmt_containers *containers,
 			    struct cmt_item *item)
 {
+	bool path_wanted = !item->path || item->stale || may_be_renamed(containers, item);
+	uint32_t serial = item->serial;
 	bool found = false;
 	uint64_t now;
 
-	if (containers->given || item->given ||
-	    (item->path && item->named && !item->stale))
+	if (containers->given || item->given || (!path_wanted && item->named))
 		return false;
 	now = cmt_now_ns();
-	if (!item->path || item->stale)
-		found = find_path(containers, item, now);
+	if (path_wanted)
+		find_path(containers, item, now);
 	if (item->path)
-		found |= name_item(containers, item, now);
-	return found;
+		found = name_item(containers, item, now);
+	return found || item->serial != serial;
 }
 
 /* A group that nothing is known of now keeps the path that it had. */

@@ -1072,6 +1072,39 @@ START_TEST(test_usage)
 }
 END_TEST
 
+/* A directory that is renamed keeps its inode, from which the group's id is. */
+START_TEST(test_usage_of_a_renamed_group)
+{
+	const struct cmt_resctrl_opts opts = {
+		.sz = sizeof(opts), .root = groups_root, .interval_ns = 10 * MS,
+	};
+	struct cmt_usage_opts uopts = {
+		.sz = sizeof(uopts), .by = CMT_USAGE_BY_CONTAINER, .interval_ns = 40 * MS,
+	};
+	const struct cmt_usage_frame *frame;
+	struct cmt_usage *usage;
+	int n;
+
+	groups_add("web");
+	groups_add("web/mon_groups/a");
+	ck_assert_int_eq(cmt_resctrl_open(&dev, &opts), 0);
+	uopts.device = dev;
+	ck_assert_int_eq(cmt_usage_new(&usage, &uopts), 0);
+	next_frame(usage);
+	ck_assert(row_of(next_frame(usage), "/web/a"));
+	move_group("web/mon_groups/a", "web/mon_groups/b");
+	/* names are asked for again each second */
+	for (n = 0; n < 75; n++) {
+		frame = next_frame(usage);
+		if (row_of(frame, "/web/b") && !row_of(frame, "/web/a"))
+			break;
+	}
+	ck_assert_int_lt(n, 75);
+	ck_assert_str_eq(row_of(frame, "/web/b")->container->name, "web/b");
+	cmt_usage_free(usage);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("resctrl");
@@ -1114,6 +1147,7 @@ int main(void)
 	tcase_add_test(tcase, test_device_answers);
 	tcase_add_test(tcase, test_requests);
 	tcase_add_test(tcase, test_usage);
+	tcase_add_test(tcase, test_usage_of_a_renamed_group);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
