@@ -128,6 +128,7 @@ static int new_cgroup(struct cmt_usage *usage, uint64_t id)
 static void cgroup_own(struct usage_cgroup *cgroup)
 {
 	const struct cmt_item *item = cgroup->item;
+	const char *identity;
 
 	if (!item || !item->path || (cgroup->own && cgroup->own_serial == item->serial))
 		return;
@@ -135,8 +136,9 @@ static void cgroup_own(struct usage_cgroup *cgroup)
 	cgroup->own = strndup(item->path, item->container.own_len);
 	cgroup->own_hash = hash_of_path(cgroup->own);
 	cgroup->id_hash = 0;
-	if (item->container.id[0])
-		cgroup->id_hash = (uint32_t)hash_of_path(item->container.id) | 1;
+	identity = usage_identity(&item->container);
+	if (identity)
+		cgroup->id_hash = (uint32_t)hash_of_path(identity) | 1;
 	cgroup->own_serial = item->serial;
 }
 

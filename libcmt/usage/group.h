@@ -15,7 +15,7 @@ struct usage_cgroup {
 	struct cmt_item *item;	/* pinned; NULL: no memory */
 	char *own;		/* path of the container; NULL: not known */
 	uint64_t own_hash;	/* of own */
-	uint32_t id_hash;	/* of the container's id; 0: it has none */
+	uint32_t id_hash;	/* of usage_identity(); 0: it is NULL */
 	/* item->serial at the time of the copy of own, own_hash and id_hash */
 	uint32_t own_serial;
 	uint32_t group;		/* or USAGE_NONE */

@@ -386,7 +386,11 @@ int usage_waits_add(struct cmt_usage *usage, uint32_t runner,
 /* Parts of the frame, after its rows.  Returns 0 or -ENOMEM. */
 int usage_waits(struct cmt_usage *usage, struct usage_frame *to);
 
-/* ids.c: set CMT_USAGE_ROW_BORROWED_ID.  Returns 0 or -ENOMEM. */
+/* ids.c */
+
+/* The container's id, or where it has none its name.  NULL: it is no single container. */
+const char *usage_identity(const struct cmt_container *container);
+/* Set CMT_USAGE_ROW_BORROWED_ID.  Returns 0 or -ENOMEM. */
 int usage_mark_borrowed(struct cmt_usage *usage, struct usage_frame *to);
 
 #endif

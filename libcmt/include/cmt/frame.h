@@ -193,7 +193,9 @@ struct cmt_usage_coverage {
 						 *   container id.  Not set in a
 						 *   row outside of users' slices
 						 *   if all others with the id
-						 *   are inside
+						 *   are inside.  Or a row inside
+						 *   has runtime and name of
+						 *   another row; both have no id
 						 */
 #define CMT_USAGE_ROW_PART	(1U << 6)	/**< the part of a row in one domain */
 #define CMT_USAGE_ROW_GROUP_CPU	(1U << 7)	/**< of CMT_OWNER_RESCTRL: cpu is a

@@ -175,7 +175,7 @@ class RowFlag(IntFlag):
     CPU = lib.CMT_USAGE_ROW_CPU  #: by CPU: it is a CPU's
     SEEN = lib.CMT_USAGE_ROW_SEEN  #: not set: only a CPU's losses are known
     BORROWED_ID = lib.CMT_USAGE_ROW_BORROWED_ID  #: another row has the same
-    #: container id, and this one may have borrowed it
+    #: container id, or name without an id, and this one may have borrowed it
     GROUP_CPU = lib.CMT_USAGE_ROW_GROUP_CPU  #: of RESCTRL: cpu is one of the group's
 
 

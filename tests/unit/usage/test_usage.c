@@ -1182,6 +1182,42 @@ START_TEST(test_usage_same_ids)
 }
 END_TEST
 
+/* Of LXC, libvirt and others a path has no id, and the name stands for the container. */
+START_TEST(test_usage_same_name_of_a_user)
+{
+	static const struct {
+		const char *path;
+		bool borrowed;
+	} cases[] = {
+		{ "/lxc.payload.web", false },
+		{ "/user.slice/user-1000.slice/user@1000.service/lxc.payload.web", true },
+		{ "/user.slice/user-1000.slice/user@1000.service/lxc.payload.db", false },
+		/* a machine that started again */
+		{ "/machine.slice/machine-qemu\\x2d1\\x2dweb.scope", false },
+		{ "/machine.slice/machine-qemu\\x2d2\\x2dweb.scope", false },
+		{ "/system.slice/web.service", false },
+		{ "/user.slice/user-1000.slice/web.service", false },
+	};
+	const uint32_t nr = sizeof(cases) / sizeof(cases[0]);
+	const struct cmt_usage_row *rows;
+
+	begin(CMT_USAGE_BY_CONTAINER);
+	for (uint32_t i = 0; i < nr; i++) {
+		name(10 + i, cases[i].path);
+		own(1 + i, 10 + i, 0);
+		read_at(1 + i, MS, 10 - i, 0);
+	}
+	rows = close_rows(nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		ck_assert_str_eq(rows[i].container->path, cases[i].path);
+		ck_assert_msg(cases[i].borrowed ==
+			      !!(rows[i].flags & CMT_USAGE_ROW_BORROWED_ID),
+			      "row %u", i);
+	}
+	end();
+}
+END_TEST
+
 /* Overhead of a container has its id by right; who claims so below a slice has not. */
 START_TEST(test_usage_overhead)
 {
@@ -1871,6 +1907,7 @@ int main(void)
 	UNIT_CASE(suite, test_usage_hostile_names);
 	UNIT_CASE(suite, test_usage_same_id_twice);
 	UNIT_CASE(suite, test_usage_same_ids);
+	UNIT_CASE(suite, test_usage_same_name_of_a_user);
 	UNIT_CASE(suite, test_usage_overhead);
 	UNIT_CASE(suite, test_usage_same_name_twice);
 	UNIT_CASE(suite, test_usage_late_name_joins);
