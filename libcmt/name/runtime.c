@@ -101,7 +101,7 @@ static int home_of(int root_fd, uid_t uid, char *home, size_t size)
 	for (line = bytes; err && line < bytes + n; line = end + 1) {
 		end = memchr(line, '\n', (size_t)(bytes + n - line));
 		if (!end)
-			break;
+			end = bytes + n;
 		if (home_in_line(line, (size_t)(end - line), uid, home, size))
 			err = 0;
 	}

@@ -359,6 +359,21 @@ START_TEST(test_ask_user_owner)
 }
 END_TEST
 
+/* As getpwent(3): the last line may have no newline. */
+START_TEST(test_ask_user_last_line)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "root:x:0:0::/root:/bin/sh\nalice:x:%u:%u:"
+		 ":/home/alice:/bin/sh", alice, alice);
+	write_text("/etc/passwd", line);
+	ck_assert(user_named(alice, "libpod-" ALICE_ID, "my-web"));
+	*strrchr(line, ':') = '\0';
+	write_text("/etc/passwd", line);
+	ck_assert(!user_named(alice, "libpod-" ALICE_ID, ""));
+}
+END_TEST
+
 /* A number is digits alone, of any user. */
 START_TEST(test_ask_user_number)
 {
@@ -957,6 +972,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_ask_user, 0, 2);
 	tcase_add_test(tcase, test_ask_user_not_hosts);
 	tcase_add_test(tcase, test_ask_user_owner);
+	tcase_add_test(tcase, test_ask_user_last_line);
 	tcase_add_test(tcase, test_ask_user_number);
 	tcase_add_test(tcase, test_ask_user_docker);
 	tcase_add_test(tcase, test_ask_bad_ids);
