@@ -191,6 +191,19 @@ class JobControl(PaneTest):
         self.expect_keys()
         self.expect_quit()
 
+    def test_stop_and_foreground_without_a_screen(self):
+        """A kind of terminal that terminfo does not know: the tables go on."""
+        for term in ("dumb", "no-such-terminal"):
+            with self.subTest(term=term):
+                self.pane.type(f"clear; TERM={term} {STAT} -i 0.1\n")
+                self.pane.expect("OCCUPANCY")
+                self.stop()
+                self.pane.type("clear; fg\n")
+                self.pane.expect("OCCUPANCY")
+                self.pane.key("C-c")
+                self.pane.expect(PROMPT + "$")
+                self.expect_as_before(self.modes)
+
     def test_started_in_the_background(self):
         self.pane.type(f"{STAT} -i 0.1 &\n")
         self.pane.expect(PROMPT + "$")
@@ -368,6 +381,19 @@ class Keys(PaneTest):
         pane.type("q")
         pane.expect(PROMPT + "$")
         self.assertNotIn("Sanitizer", pane.text())
+
+    def made_recording(self, *options):
+        file = tempfile.NamedTemporaryFile(suffix=".cmt")
+        self.addCleanup(file.close)
+        subprocess.run([MADE, "recording", *options], stdout=file, check=True)
+        return file.name
+
+    def test_replay_without_a_screen(self):
+        """As fast as it goes: the recording is longer than anything is waited for."""
+        name = self.made_recording("containers=1", "ms=300000")
+        pane = self.open()
+        pane.type(f"clear; TERM=dumb {STAT} replay -i 30 {name} >/dev/tty; echo it''-ended\n")
+        pane.expect("^it-ended$")
 
     def replay_of_pending(self, options):
         """More owners than have names, and later fewer; each second there is a verdict."""

@@ -129,7 +129,8 @@ static int attend(struct session *session)
 	}
 	if (signal_continue) {
 		signal_continue = 0;
-		enter_screen();
+		if (session->screen)
+			enter_screen();
 	}
 	if (!signal_redraw)
 		return 0;
@@ -508,19 +509,18 @@ static int run_screen(struct session *session)
 	return ret ? ret : err;
 }
 
-static bool wants_screen(const struct config *config)
-{
-	return config->output == OUTPUT_TABLE && !config->plain &&
-	       isatty(STDOUT_FILENO);
-}
-
 static void open_screen(struct session *session, const struct cmt_info *info)
 {
-	bool wanted = wants_screen(session->config);
+	bool wanted = session->config->output == OUTPUT_TABLE && !session->config->plain &&
+		      isatty(STDOUT_FILENO);
 
 	/* before the screen, which does not change handled signals */
 	signals_setup(wanted);
 	session->screen = wanted && !terminal_open(!session->config->no_color);
+	/* a recording has no rings to be overrun: without a screen it is as fast as its reader */
+	if (session->replay)
+		session->replay->speed = session->config->speed_given ? session->config->speed :
+					 session->screen ? 1 : 0;
 	if (session->screen)
 		session->config = session_settings_apply(&session->settings, session->config, info);
 }
@@ -589,14 +589,11 @@ int session_device(const struct config *config)
 	return ret;
 }
 
-/* It has no rings to be overrun, so it is as slow as its reader. */
 int session_replay(const struct config *config, struct replay *replay)
 {
 	struct session session = { .config = config, .replay = replay };
 	int ret;
 
-	replay->speed = config->speed_given ? config->speed :
-			wants_screen(config) ? 1 : 0;
 	open_watch_replay(&session);
 	ret = run_session(&session, NULL);
 	close_watch(&session);
