@@ -395,6 +395,22 @@ class Keys(PaneTest):
         pane.type(f"clear; TERM=dumb {STAT} replay -i 30 {name} >/dev/tty; echo it''-ended\n")
         pane.expect("^it-ended$")
 
+    def test_replay_jumps_between_from_and_to(self):
+        """Neither end of the part that is shown is left behind."""
+        name = self.made_recording("containers=2", "ms=9000")
+        pane = self.open()
+        pane.type(f"clear; {STAT} replay --from +3s --to +6s {name}\n")
+        pane.expect("OCC")
+        pane.key("Space")
+        pane.expect("FROZEN")
+        for key, second in ((">", 5), ("Right", 5), ("<", 3), ("Left", 3), ("Right", 5)):
+            pane.key(key)
+            pane.expect(f"00:00:0{second}Z")
+        pane.key("Space")
+        pane.expect("the end")
+        pane.type("q")
+        pane.expect(PROMPT + "$")
+
     def replay_of_pending(self, options):
         """More owners than have names, and later fewer; each second there is a verdict."""
         with tempfile.NamedTemporaryFile(suffix=".cmt") as file:

@@ -50,6 +50,7 @@ static int place(const struct config *config, struct replay *replay)
 		return EXIT_RUNTIME;
 	if (replay->from_ns < replay->about.start_ns)
 		replay->from_ns = replay->about.start_ns;
+	replay->begin_ns = replay->from_ns;
 	if (replay->from_ns > replay->about.end_ns) {
 		fprintf(stderr, REPLAY_NAME ": --from: the recording has ended by then: it has %s\n",
 			excerpt_all(all, replay));

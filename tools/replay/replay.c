@@ -23,7 +23,7 @@ static int open_recording(struct replay *replay)
 	if (!replay->info)
 		return -EBADMSG;
 	ret = cmt_recording_about(replay->recording, &replay->about);
-	replay->from_ns = replay->about.start_ns;
+	replay->begin_ns = replay->from_ns = replay->about.start_ns;
 	replay->clock_known = replay->about.realtime_ns;
 	replay->offset_ns = (int64_t)(replay->about.realtime_ns -
 				      replay->about.monotonic_ns);
@@ -134,6 +134,17 @@ int replay_moment(const struct replay *replay, const struct replay_time *time,
 	}
 	*ns = at > 0 ? (uint64_t)at : 0;
 	return 0;
+}
+
+uint64_t replay_within(const struct replay *replay, uint64_t ns, uint64_t interval_ns)
+{
+	uint64_t end_ns = replay->about.end_ns < replay->to_ns ? replay->about.end_ns :
+							      replay->to_ns;
+	uint64_t last_ns = end_ns > interval_ns ? end_ns - interval_ns : 0;
+
+	if (ns > last_ns)
+		ns = last_ns;
+	return ns < replay->begin_ns ? replay->begin_ns : ns;
 }
 
 int replay_seek(struct replay *replay, uint64_t from_ns)

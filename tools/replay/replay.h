@@ -41,7 +41,8 @@ struct replay {
 	struct cmt_recording *recording;
 	struct cmt_recording_about about;
 	const struct cmt_info *info;
-	uint64_t from_ns, to_ns;	/* CLOCK_MONOTONIC of the recording */
+	uint64_t begin_ns, to_ns;	/* the part to show: CLOCK_MONOTONIC of the recording */
+	uint64_t from_ns;	/* where to go on */
 	double speed;		/* 1: as recorded; 0: as fast as it goes */
 	bool paused;
 	unsigned int steps;	/* intervals to show while stopped */
@@ -93,6 +94,12 @@ const char *replay_why(const struct replay *replay, int err, char buf[128]);
  */
 int replay_moment(const struct replay *replay, const struct replay_time *time,
 		  uint64_t *ns);
+
+/*
+ * @ns, or the nearest moment from which @interval_ns are in the part to show; a shorter part
+ * has its begin.
+ */
+uint64_t replay_within(const struct replay *replay, uint64_t ns, uint64_t interval_ns);
 
 /* Go on at @from_ns, with another usage. */
 int replay_seek(struct replay *replay, uint64_t from_ns);

@@ -229,12 +229,13 @@ static void place_replay(struct session *session)
 	if (board->jump == BOARD_JUMP_BEGIN)
 		replay->from_ns = 0;
 	else if (board->jump == BOARD_JUMP_END)
-		replay->from_ns = back(replay->about.end_ns, board->interval_ns);
+		replay->from_ns = UINT64_MAX;
 	else if (board->jump < 0)
 		replay->from_ns = back(replay->from_ns, (uint64_t)-board->jump *
 				       board->interval_ns);
 	else
 		replay->from_ns += (uint64_t)board->jump * board->interval_ns;
+	replay->from_ns = replay_within(replay, replay->from_ns, board->interval_ns);
 	if (!board->jump)
 		return;
 	close_watch(session);
