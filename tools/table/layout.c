@@ -11,6 +11,7 @@
 
 #define NAME_FAIR 24	/* names are not cut below this for a column's sake, */
 #define NAME_LEAST 14	/* nor below this: "(unattributed)" fits */
+#define COMPARED 256	/* rows, more than a screen has */
 #define ESSENTIAL 18	/* columns for which names are cut to the least */
 
 /* A number, with a mark before it where it is a lower bound. */
@@ -228,6 +229,93 @@ static void layout_stretch(struct layout *layout, int width)
 	}
 }
 
+/*
+ * A '+' is in place of what is cut, behind which are the last @tail bytes.  The parentheses of
+ * the overflow RMID's row have numbers, and are dropped completely.
+ */
+static void cut_name(char *text, size_t width, size_t tail)
+{
+	size_t label = strcspn(text, ":"), len = strlen(text);
+
+	if (len <= width)
+		return;
+	if (text[0] == '(' && text[label] && label < width) {
+		strcpy(text + label, ")");
+		return;
+	}
+	memmove(text + width - tail, text + len - tail, tail + 1);
+	text[width - tail - 1] = '+';
+}
+
+/* FNV-1a */
+static uint32_t hash(const char *text)
+{
+	uint32_t sum = 2166136261U;
+
+	for (; *text; text++)
+		sum = (sum ^ (unsigned char)*text) * 16777619U;
+	return sum;
+}
+
+/* Texts of rows, complete and with one of the tails */
+struct cut_texts {
+	uint32_t nr;
+	uint32_t complete[COMPARED], cut[COMPARED];
+};
+
+static void add_texts(struct cut_texts *texts, const struct layout *layout,
+		      const struct place *place, const struct row *rows, uint32_t nr)
+{
+	char text[LAYOUT_LINE];
+	uint32_t i;
+
+	for (i = 0; i < nr && texts->nr < COMPARED; i++, texts->nr++) {
+		get_text(text, sizeof(text), place->column, &rows[i], layout->brief);
+		texts->complete[texts->nr] = hash(text);
+		cut_name(text, (size_t)place->width, (size_t)place->tail);
+		texts->cut[texts->nr] = hash(text);
+	}
+}
+
+/* Texts that only the cut makes equal to one before. */
+static uint32_t count_equal(const struct layout *layout, const struct place *place,
+			    const struct frame *frame, const struct row_run *run)
+{
+	struct cut_texts texts = { 0 };
+	uint32_t i, k, equal = 0;
+
+	add_texts(&texts, layout, place, frame->rows + run->first, run->nr);
+	add_texts(&texts, layout, place, frame->rows + run->last, run->nr_last);
+	for (i = 0; i < texts.nr; i++)
+		for (k = 0; k < i; k++)
+			equal += texts.cut[i] == texts.cut[k] &&
+				 texts.complete[i] != texts.complete[k];
+	return equal;
+}
+
+/* The pods of a deployment have one begin, its containers one end: the shortest tail that does. */
+static void layout_cut(struct layout *layout, const struct frame *frame,
+		       const struct row_run *run)
+{
+	uint32_t best, equal;
+
+	for (unsigned int i = 0; i < layout->nr; i++) {
+		struct place *place = &layout->places[i], tried = *place;
+
+		if (!gives_way(place) || place->width >= place->wanted)
+			continue;
+		best = count_equal(layout, place, frame, run);
+		for (int quarters = 2; best && quarters <= 4; quarters++) {
+			tried.tail = (place->width - 1) * quarters / 4;
+			equal = count_equal(layout, &tried, frame, run);
+			if (equal >= best)
+				continue;
+			*place = tried;
+			best = equal;
+		}
+	}
+}
+
 void layout_make(struct layout *layout, const struct frame *frame,
 		 const struct row_run *run, bool live, unsigned int columns)
 {
@@ -246,25 +334,10 @@ void layout_make(struct layout *layout, const struct frame *frame,
 		if (!layout_fits(layout, width, NAME_FAIR) &&
 		    !layout_fits(layout, width, NAME_LEAST))
 			layout_fits(layout, width, 1);
+		layout_cut(layout, frame, run);
 	}
 	if (live)
 		layout_stretch(layout, width);
-}
-
-/*
- * A cut name ends in '+'.  The parentheses of the overflow RMID's row have numbers, and
- * are dropped completely.
- */
-static void cut_name(char *text, size_t width)
-{
-	size_t label = strcspn(text, ":");
-
-	if (strlen(text) <= width)
-		return;
-	if (text[0] == '(' && text[label] && label < width)
-		strcpy(text + label, ")");
-	else
-		strcpy(text + width - 1, "+");
 }
 
 static void append(const struct layout *layout, char *line, unsigned int nr,
@@ -274,7 +347,7 @@ static void append(const struct layout *layout, char *line, unsigned int nr,
 	size_t used = strlen(line);
 
 	if (place->column->left)
-		cut_name(text, (size_t)place->width);
+		cut_name(text, (size_t)place->width, (size_t)place->tail);
 	snprintf(line + used, LAYOUT_LINE - used, "%s%*s", nr ? " " : "",
 		 place->column->left ? -place->width : place->width, text);
 }

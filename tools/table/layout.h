@@ -14,6 +14,7 @@ struct place {
 	const struct column *column;
 	int wanted;		/* nothing in it is cut */
 	int width;
+	int tail;		/* of a cut text: how much of its end is kept */
 };
 
 struct layout {

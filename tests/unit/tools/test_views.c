@@ -373,6 +373,54 @@ START_TEST(test_view_table_narrows)
 }
 END_TEST
 
+static char lines_of_pods[2][1024];
+
+/* The lines of two containers in a table of @width columns */
+static void print_pods(const char *a, const char *b, unsigned int width)
+{
+	static struct cmt_container pods[2];
+	char *line;
+
+	prepare_numbers(VIEW_CONTAINER, false);
+	report.frame.nr_rows = 2;
+	for (int i = 0; i < 2; i++) {
+		rows[1].why = 0;
+		pods[i] = container;
+		pods[i].pod_name = NULL;
+		snprintf(pods[i].name, sizeof(pods[i].name), "%s", i ? b : a);
+		rows[i] = rows[0];
+		rows[i].container = &pods[i];
+	}
+	print_table((struct table_opts){ .width = width });
+	line = strstr(text, "NAME");
+	for (int i = 0; i < 2; i++) {
+		line = strchr(line, '\n') + 1;
+		snprintf(lines_of_pods[i], sizeof(lines_of_pods[i]), "%.*s",
+			 (int)strcspn(line, "\n"), line);
+	}
+}
+
+/* Two pods of a deployment, the names of whose containers are long or short. */
+START_TEST(test_view_table_cuts_names_apart)
+{
+	unsigned int width;
+
+	for (width = 50; width <= 140; width++) {
+		print_pods("production/payments-api-7d9f8b6c5d-x7k2p/payments-api",
+			   "production/payments-api-7d9f8b6c5d-q4m9z/payments-api", width);
+		ck_assert_msg(strcmp(lines_of_pods[0], lines_of_pods[1]), "%s", text);
+		assert_fits(width);
+		print_pods("production/payments-api-7d9f8b6c5d-x7k2p/app",
+			   "production/payments-api-7d9f8b6c5d-x7k2p/log", width);
+		ck_assert_msg(strcmp(lines_of_pods[0], lines_of_pods[1]), "%s", text);
+	}
+	print_pods("production/payments-api-7d9f8b6c5d-x7k2p/app",
+		   "staging/payments-api-7d9f8b6c5d-x7k2p/app", 60);
+	assert_has("\nproduction/payments-");
+	assert_has("\nstaging/payments-");
+}
+END_TEST
+
 /* The header goes on in another line, and is not cut either. */
 START_TEST(test_view_header_wraps)
 {
@@ -950,6 +998,7 @@ int main(void)
 	tcase_add_test(tc, test_view_table_why);
 	tcase_add_test(tc, test_view_table_incomplete);
 	tcase_add_test(tc, test_view_table_narrows);
+	tcase_add_test(tc, test_view_table_cuts_names_apart);
 	tcase_add_test(tc, test_view_header_wraps);
 	tcase_add_test(tc, test_view_incidents);
 	tcase_add_test(tc, test_view_table_counts_rows_that_do_not_fit);
