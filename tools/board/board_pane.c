@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/format.h"
+#include "table/cells.h"
 #include "table/glyphs.h"
 #include "table/layout.h"
 #include "why/slower.h"
@@ -320,6 +321,14 @@ static void put_mark(struct pane *pane, const struct report *report,
 	put(pane, ATTRIBUTE_NOTE, line);
 }
 
+static void put_lack(struct pane *pane, const struct row *row)
+{
+	struct cell cell = { .kind = CELL_ABSENT };
+
+	get_lack(row, &cell);
+	put_name(pane, "note", cell.kind == CELL_TEXT ? cell.text : NULL);
+}
+
 static void put_incomplete(struct pane *pane, const struct report *report,
 			   const struct row *row)
 {
@@ -396,6 +405,7 @@ static void put_row(struct pane *pane, const struct report *report,
 	put_mark(pane, report, row);
 	put_names(pane, row);
 	put_values(pane, row);
+	put_lack(pane, row);
 	put_slower(pane, row->slower);
 	if (followed && report->limited)
 		put_limits(pane, &report->limits);

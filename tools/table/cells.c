@@ -486,8 +486,7 @@ static void put_quota(char *buf, size_t size, const struct row *row)
 		snprintf(buf + len, size - len, "%squota", len ? ", " : "");
 }
 
-/* Why values are missing, and how much of them is there. */
-static void get_lack(const struct row *row, struct cell *cell)
+void get_lack(const struct row *row, struct cell *cell)
 {
 	get_reason(row, cell);
 	if (cell->kind == CELL_ABSENT)
@@ -501,7 +500,6 @@ static void get_lack(const struct row *row, struct cell *cell)
 		set_text(cell, cell->buf);
 }
 
-/* A mark comes before the reasons of missing values. */
 void get_letter(const struct row *row, struct cell *cell)
 {
 	const char text[] = { row->letter, '\0' };
@@ -512,13 +510,20 @@ void get_letter(const struct row *row, struct cell *cell)
 	set_text(cell, cell->buf);
 }
 
+/* A mark comes before the reasons of missing values. */
 void get_note(const struct row *row, struct cell *cell)
 {
-	if (!row->mark) {
-		get_lack(row, cell);
+	char lack[sizeof(cell->buf)] = "";
+	size_t len;
+
+	get_lack(row, cell);
+	if (!row->mark)
 		return;
-	}
+	if (cell->kind == CELL_TEXT)
+		snprintf(lack, sizeof(lack), ", %s", cell->text);
 	mark_text(cell->buf, sizeof(cell->buf), row->mark, row->suspected);
+	len = strlen(cell->buf);
+	snprintf(cell->buf + len, sizeof(cell->buf) - len, "%s", lack);
 	set_text(cell, cell->buf);
 }
 

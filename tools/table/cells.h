@@ -70,6 +70,8 @@ void get_total_partial(const struct row *row, struct cell *cell);
 void get_local_partial(const struct row *row, struct cell *cell);
 void get_age(const struct row *row, struct cell *cell);
 void get_letter(const struct row *row, struct cell *cell);
+/* Why values are missing, and how much of them is there; of a complete row, nothing */
+void get_lack(const struct row *row, struct cell *cell);
 void get_note(const struct row *row, struct cell *cell);
 void get_reason(const struct row *row, struct cell *cell);
 void get_cpu(const struct row *row, struct cell *cell);

@@ -29,7 +29,7 @@ struct cell {
 	double real;		/* CELL_RATE, CELL_PERCENT, CELL_RATIO, CELL_BAR */
 	double most;		/* CELL_BAR */
 	const struct trail *trail;
-	char buf[CONTAINER_LABEL_LEN + 64];	/* where text may be */
+	char buf[CONTAINER_LABEL_LEN + 128];	/* where text may be */
 };
 
 struct column {

@@ -368,12 +368,14 @@ START_TEST(test_board_has_a_detail_pane)
 	assert_has("the highest is 16.0 MiB");
 	assert_has("42 nginx");
 	assert_lacks("incomplete");
+	assert_lacks("note  ");
 	rows[0].residual_known = rows[1].residual_known = rows[2].residual_known = true;
 	draw(80, 40, false);
 	assert_has("of it residue at most 0 B\n");
 	rows[0].why = rows[1].why = rows[2].why = CMT_USAGE_WHY_OVERWRITTEN;
 	draw(80, 40, false);
 	assert_has("incomplete: an RMID of another program counts some of it\n");
+	assert_has("note       rmid-overwritten\n");
 	rows[0].why = rows[1].why = rows[2].why = 0;
 	/* it scrolls, and not beyond its end */
 	board_key(&board, BOARD_KEY_DOWN);

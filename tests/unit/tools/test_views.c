@@ -10,6 +10,7 @@
 #include "table/screen.h"
 #include "table/view.h"
 #include "unit.h"
+#include "why/marks.h"
 
 static struct cmt_container container;
 static struct cmt_info info;
@@ -322,6 +323,28 @@ START_TEST(test_view_table_why)
 	rows[0].counters.why = CMT_USAGE_WHY_NOT_COUNTED;
 	print_table((struct table_opts){ .width = 140 });
 	assert_lacks("cpu-excluded");
+}
+END_TEST
+
+/* A verdict hides no reason. */
+START_TEST(test_view_table_why_beside_a_mark)
+{
+	static const struct mark mark = {
+		.verdict = { .kind = CMT_CULPRIT_CACHE }, .victim = "docker:web",
+		.suspect = "docker:batch",
+	};
+
+	prepare();
+	rows[0].mark = &mark;
+	rows[0].suspected = true;
+	rows[0].why = CMT_USAGE_WHY_PENDING;
+	rows[0].total_part.value = 0.436;
+	print_table((struct table_opts){ 0 });
+	assert_has(" took cache of docker:web, pending, bw 43 %\n");
+	rows[0].why = 0;
+	rows[0].total_part.value = 1;
+	print_table((struct table_opts){ 0 });
+	assert_has(" took cache of docker:web\n");
 }
 END_TEST
 
@@ -996,6 +1019,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_view_table_cuts_no_number, VIEW_CONTAINER,
 			    VIEW_DOMAIN + 1);
 	tcase_add_test(tc, test_view_table_why);
+	tcase_add_test(tc, test_view_table_why_beside_a_mark);
 	tcase_add_test(tc, test_view_table_incomplete);
 	tcase_add_test(tc, test_view_table_narrows);
 	tcase_add_test(tc, test_view_table_cuts_names_apart);
