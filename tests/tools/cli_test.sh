@@ -226,6 +226,15 @@ file_has "shop-web" || fail "cmt-names does not see a container come"
 kill "$service"
 wait "$service" 2>/dev/null
 
+# Only where it was not named, the recorder is that of the service.
+run 1 "$bin/cmtctl" save "$scratch/out.cmt"
+has err "out.cmt: No such file"
+has err "(cmtstat record --socket), not the file to save to"
+if [ ! -e /run/cmt-recorder/save ]; then
+	run 1 "$bin/cmtctl" save
+	has err "No flight recorder runs.  systemctl start cmt-recorder begins it"
+fi
+
 # Output that cannot be written is a failure; a reader that left is none.
 for program in "cmtstat" "cmtstat replay" cmtctl cmt-exporter cmt-names ship/cmt-ship; do
 	[ -x "$bin/${program% *}" ] || continue

@@ -384,8 +384,11 @@ has err "No such file or directory"
 run 1 "$stat" record --keep 5s --save-to "$saves" --socket "$scratch/socket"
 has err "Address already in use"
 rm "$scratch/socket"
-run 1 "$ctl" save "$scratch/socket"
-has err "No flight recorder runs"
+for operand in "$scratch/socket" "$ctl"; do
+	run 1 "$ctl" save "$operand"
+	has err "The operand is the socket of a recorder that runs (cmtstat record --socket), not the file to save to"
+	lacks err "systemctl"
+done
 
 # ... and asked: by a signal, by cmtctl, by a rule; the oldest files go.
 # shellcheck disable=SC2317 # until_true calls it

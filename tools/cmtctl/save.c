@@ -87,8 +87,11 @@ static int say_unreachable(const struct ctl *ctl, int err)
 
 	escape_text(path, sizeof(path), ctl->socket, ESCAPE_ASCII);
 	error_plain(stderr, "cmtctl", path, err);
-	if (err == -ENOENT || err == -ECONNREFUSED)
-		fprintf(stderr, "No flight recorder runs.  systemctl start cmt-recorder begins it\n");
+	if (err != -ENOENT && err != -ECONNREFUSED)
+		return EXIT_RUNTIME;
+	fprintf(stderr, strcmp(ctl->socket, SERVICE_SOCKET) ?
+		"The operand is the socket of a recorder that runs (cmtstat record --socket), not the file to save to\n" :
+		"No flight recorder runs.  systemctl start cmt-recorder begins it\n");
 	return EXIT_RUNTIME;
 }
 
