@@ -82,6 +82,12 @@ lacks out "$escape"
 run 1 env CMT_FAKE=hardware "$ctl" --json doctor
 has out '"about":"readings","state":"good",'
 has out '"about":"RMIDs","state":"problem",'
+run 1 sh -c "exec $ctl doctor >/dev/full"
+has err "cmtctl: cannot print: No space left on device"
+run 0 sh -c "{ $ctl doctor; echo \$? >$scratch/status; } | true"
+lacks err "cannot print"
+checks=$((checks + 1))
+[ "$(cat "$scratch/status")" = 1 ] || fail "status of doctor after a closed pipe"
 run 0 env CMT_FAKE=software "$ctl" rmids
 has out 'UNAVAILABLE: cache occupancy: made up \x1b[31m'
 lacks out "0 B"

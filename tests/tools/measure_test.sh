@@ -111,7 +111,9 @@ for signal in INT TERM; do
 done
 run 0 sh -c "$ctl measure cpu 0 -i 0.05 | head -n 1"
 run 1 sh -c "exec $ctl measure cpu 0 -i 0.05 -n 1 >/dev/full"
-has err "No space left"
+has err "cmtctl: cannot print: No space left on device"
+run 1 sh -c "exec $ctl measure cpu 0 -j -i 0.05 -n 1 >/dev/full"
+has err "cmtctl: cannot print: No space left on device"
 
 # Why not, and what to do.
 run 1 env CMT_FAKE=software "$ctl" measure pid $$

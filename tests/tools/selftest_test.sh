@@ -38,7 +38,13 @@ has err "no RMID is free"
 run 2 env CMT_FAKE=hardware,busy "$ctl" selftest
 has err "cannot compare the cache"
 run 2 sh -c "CMT_FAKE=hardware exec $ctl selftest >/dev/full"
-has err "No space left"
+has err "cmtctl: cannot print: No space left on device"
+# A reader that left changes no verdict.
+run 0 sh -c "CMT_FAKE=hardware $ctl selftest >/dev/null; echo \$? >$scratch/status
+	{ CMT_FAKE=hardware $ctl selftest; echo \$? >$scratch/left; } | sleep 0"
+lacks err "cannot print"
+checks=$((checks + 1))
+cmp -s "$scratch/status" "$scratch/left" || fail "another status after a closed pipe"
 run 2 "$ctl" selftest now
 has err "selftest: too many operands"
 

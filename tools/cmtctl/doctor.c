@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmtctl.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,9 +121,7 @@ static int print(const struct ctl *ctl, const struct finding *findings, unsigned
 		else
 			print_text(&findings[i]);
 	}
-	if (ret || !problems)
-		return ret;
-	return fflush(stdout) ? -EIO : EXIT_RUNTIME;
+	return ret ? ret : problems ? EXIT_RUNTIME : 0;
 }
 
 int ctl_doctor(const struct ctl *ctl, const char **what)

@@ -122,19 +122,19 @@ static void explain(const struct command *command, const struct ctl *ctl,
 			format_duration(max, info->interval_max_ns));
 }
 
-/* A closed pipe is no failure: the reader of the output has ended. */
-static int finish_output(void)
-{
-	errno = 0;
-	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
-		return 0;
-	error_plain(stderr, "cmtctl", "cannot print", errno ? -errno : -EIO);
-	return EXIT_RUNTIME;
-}
-
 static int status_of_failure(const struct command *command)
 {
 	return command->cannot ? command->cannot : EXIT_RUNTIME;
+}
+
+/* A closed pipe is no failure: the reader of the output has ended. */
+static int finish_output(const struct command *command, int status)
+{
+	errno = 0;
+	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
+		return status;
+	error_plain(stderr, "cmtctl", "cannot print", errno ? -errno : -EIO);
+	return status_of_failure(command);
 }
 
 /* Commands that change nothing drop all capabilities. */
@@ -145,10 +145,8 @@ static int run_command(const struct command *command, const struct ctl *ctl)
 
 	if (!ret)
 		ret = command->run(ctl, &what);
-	if (!ret)
-		return finish_output();
-	if (ret > 0)
-		return ret;
+	if (ret >= 0)
+		return finish_output(command, ret);
 	if (!ctl->dev)
 		error_plain(stderr, "cmtctl", what, ret);
 	else

@@ -23,6 +23,7 @@
 
 struct session {
 	const struct ctl *ctl;
+	const char **what;	/* failed, for the message */
 	uint64_t id;
 	int pidfd;		/* of a process, else -1 */
 	uint64_t interval_ns;
@@ -39,9 +40,10 @@ static int write_text(int (*print)(const struct session *session, FILE *out),
 	struct text text;
 	int ret = text_open(&text);
 
+	ret = ret ? ret : text_write(&text, STDOUT_FILENO, print(session, text.out));
 	if (ret)
-		return ret;
-	return text_write(&text, STDOUT_FILENO, print(session, text.out));
+		*session->what = "cannot print";
+	return ret;
 }
 
 static void print_owner(const struct session *session, FILE *out)
@@ -272,11 +274,11 @@ static int finish(struct session *session, int ret)
 }
 
 /* The first interval begins with the first reading. */
-static int measure(struct session *session, const char **what)
+static int measure(struct session *session)
 {
 	int ret;
 
-	*what = "cannot read the counters";
+	*session->what = "cannot read the counters";
 	signals_setup(false);
 	ret = read_owner(session);
 	session->begin_ns = session->meter.last_ns;
@@ -334,7 +336,7 @@ static int check_machine(const struct ctl *ctl)
 int ctl_measure(const struct ctl *ctl, const char **what)
 {
 	struct session session = {
-		.ctl = ctl,
+		.ctl = ctl, .what = what,
 		.interval_ns = ctl->config->measure_ns ?
 			       ctl->config->measure_ns : DEFAULT_NS,
 		.meter.events = cmt_device_info(ctl->dev)->events,
@@ -352,7 +354,7 @@ int ctl_measure(const struct ctl *ctl, const char **what)
 	*what = "cannot drop capabilities";
 	ret = caps_drop(false);
 	if (!ret)
-		ret = measure(&session, what);
+		ret = measure(&session);
 out:
 	if (session.pidfd >= 0)
 		close(session.pidfd);

@@ -587,9 +587,6 @@ int ctl_selftest(const struct ctl *ctl, const char **what)
 	selftest_judge(&test);
 	*what = "cannot print";
 	ret = selftest_print(&test, ctl->json);
-	errno = 0;
-	if (!ret && (fflush(stdout) || ferror(stdout)))
-		ret = errno ? -errno : -EIO;
 	if (ret)
 		return ret;
 	return test.state == CHECK_PASS ? 0 : test.state == CHECK_FAIL ? EXIT_RUNTIME : EXIT_CANNOT;
