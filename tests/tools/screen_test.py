@@ -242,8 +242,25 @@ class JobControl(PaneTest):
     def test_last_table_stays(self):
         self.pane.type(f"clear; {STAT} -i 0.1 -n 3\n")
         self.pane.expect(PROMPT + "$")
-        self.pane.expect("OCCUPANCY")
+        self.pane.expect("OCC")
         self.assertEqual(self.pane.flag("alternate_on"), "0")
+
+    def test_last_table_is_that_of_the_screen(self):
+        """Its order, its search and its width."""
+        self.pane.resize(60, 24)
+        self.pane.start("-i 0.1 -n 1000000 --by process --sort name")
+        self.pane.type("/r")
+        self.pane.key("Enter")
+        self.pane.expect_none("1001 web")
+        self.pane.type("r")
+        self.pane.expect("sort: name reversed")
+        self.pane.type("q")
+        self.pane.expect(PROMPT + "$")
+        self.assertEqual(self.pane.flag("alternate_on"), "0")
+        lines = self.pane.lines()
+        titles = max(i for i, line in enumerate(lines) if "COMM" in line)
+        shown = [line.split()[0] for line in lines[titles + 1:] if line]
+        self.assertEqual(shown, ["1003", "1002", "-", PROMPT])
 
 
 class Vanishing(PaneTest):

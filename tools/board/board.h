@@ -100,6 +100,9 @@ enum board_change board_key(struct board *board, int key);
 enum board_change board_click(struct board *board, unsigned int column,
 			      unsigned int line);
 
+/* The rows that it shows, and their order.  The texts are those of @board. */
+void board_selection(const struct board *board, struct selection *selection);
+
 /*
  * Draw @report (NULL: nothing was read yet) on @canvas, which has its size.  Rows of the
  * report's frame are sorted in place.

@@ -116,18 +116,24 @@ static void set_shares(struct board *board, struct shares *shares,
 	shares_mark(shares, &board->letters, shown);
 }
 
-static void draw_report(struct board *board, const struct report *from,
-			struct screen *screen)
+void board_selection(const struct board *board, struct selection *selection)
 {
-	struct selection selection = {
+	*selection = (struct selection){
 		.key = board->sort, .reverse = board->reverse,
 		.filter = board->filter, .top = board->top_rows,
 		.search = board->search[0] ? board->search : NULL,
 		.expand = board->expand,
 	};
+}
+
+static void draw_report(struct board *board, const struct report *from,
+			struct screen *screen)
+{
 	struct report report = *from;
+	struct selection selection;
 	struct shares shares;
 
+	board_selection(board, &selection);
 	report.expand = board->expand;
 	report.shares = &shares;
 	marks_set(&from->marks, &report.frame);

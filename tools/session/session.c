@@ -50,7 +50,16 @@ struct session {
 
 enum { WATCH_DEVICE, WATCH_OUTPUT, WATCH_KEYS, NR_WATCHED };
 
-static void select_rows(struct session *session)
+static int print_rows(struct session *session, const struct selection *selection,
+		      unsigned int width)
+{
+	session->report.expand = selection->expand;
+	marks_set(&session->report.marks, &session->report.frame);
+	rows_select(&session->report.frame, selection);
+	return tables_print(session->config, &session->report, width);
+}
+
+static int print_table(struct session *session)
 {
 	const struct selection selection = {
 		.key = session->config->sort,
@@ -59,9 +68,7 @@ static void select_rows(struct session *session)
 		.expand = session->expand,
 	};
 
-	session->report.expand = session->expand;
-	marks_set(&session->report.marks, &session->report.frame);
-	rows_select(&session->report.frame, &selection);
+	return print_rows(session, &selection, 0);
 }
 
 /* The report of the screen; NULL: none was read for this view. */
@@ -104,10 +111,8 @@ static int report(struct session *session, uint64_t wanted_ns)
 	if (session->report.frame.nr_domains > session->nr_domains)
 		session->nr_domains = session->report.frame.nr_domains;
 	mark(session);
-	if (!session->screen) {
-		select_rows(session);
-		return tables_print(session->config, &session->report);
-	}
+	if (!session->screen)
+		return print_table(session);
 	if (!live_take(&session->live, &session->report) || !terminal_entered())
 		return 0;
 	return live_update(&session->live, &session->report);
@@ -437,9 +442,12 @@ static void close_screen(struct session *session)
 	session->screen = false;
 }
 
-/* The screen's last table stays readable after a bounded run. */
+/* The screen's last table stays readable after a bounded run, with the rows that it had. */
 static int leave_screen(struct session *session)
 {
+	struct selection selection;
+	unsigned int width, height;
+
 	if (!session->screen)
 		return 0;
 	terminal_leave();
@@ -447,8 +455,9 @@ static int leave_screen(struct session *session)
 	if (!session->config->count || !session->shown)
 		return 0;
 	session->report = *live_last(&session->live, &session->report);
-	select_rows(session);
-	return tables_print(session->config, &session->report);
+	board_selection(&session->live.board, &selection);
+	terminal_size(&width, &height);
+	return print_rows(session, &selection, width);
 }
 
 /* In CPU scope there is little to see of containers. */

@@ -8,9 +8,9 @@
 #include "common/text.h"
 #include "table/screen.h"
 
-static void print_table(const struct report *report, FILE *out)
+static void print_table(const struct report *report, unsigned int width, FILE *out)
 {
-	const struct table_opts opts = { .width = 0 };
+	const struct table_opts opts = { .width = width };
 	struct screen screen = {
 		.put = screen_print, .to = out, .opts = &opts,
 	};
@@ -19,19 +19,21 @@ static void print_table(const struct report *report, FILE *out)
 	fputc('\n', out);
 }
 
-static int print_report(enum output output, const struct report *report, FILE *out)
+static int print_report(enum output output, const struct report *report,
+			unsigned int width, FILE *out)
 {
 	if (output == OUTPUT_JSON)
 		return view_json(out, report);
 	if (output == OUTPUT_CSV)
 		view_csv(out, report);
 	else
-		print_table(report, out);
+		print_table(report, width, out);
 	return 0;
 }
 
 /* The whole interval is in memory before its first byte is written. */
-int tables_print(const struct config *config, const struct report *report)
+int tables_print(const struct config *config, const struct report *report,
+		 unsigned int width)
 {
 	static const char NONE[] = "cmtstat: no readings in this interval\n";
 	struct text text;
@@ -39,7 +41,7 @@ int tables_print(const struct config *config, const struct report *report)
 
 	if (ret)
 		return ret;
-	ret = text_close(&text, print_report(config->output, report, text.out));
+	ret = text_close(&text, print_report(config->output, report, width, text.out));
 	if (ret)
 		goto out;
 	ret = signals_write(STDOUT_FILENO, text.bytes, text.len);

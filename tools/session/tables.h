@@ -9,7 +9,11 @@
 /* The line with the fields' names of CSV.  Returns as signals_write(). */
 int tables_begin(enum view by);
 
-/* Print the report in the output of @config.  Returns as signals_write(), or -ENOMEM. */
-int tables_print(const struct config *config, const struct report *report);
+/*
+ * Print the report in the output of @config, a table at most @width columns wide; 0: no limit.
+ * Returns as signals_write(), or -ENOMEM.
+ */
+int tables_print(const struct config *config, const struct report *report,
+		 unsigned int width);
 
 #endif
