@@ -9,6 +9,7 @@
 #define LEAST_WIDTH 10
 #define LEAST_HEIGHT 3
 #define STATUS_LEN 256
+#define NR_PARTS 8
 
 /* A new selection, by index: without memory it lasts for this table. */
 static void keep_selected(struct board *board, const struct frame *frame)
@@ -63,10 +64,23 @@ static void append(char *buf, size_t size, const char *text)
 		strcat(buf, text);
 }
 
+/* What the command line leaves out */
+static void limits_text(const struct board *board, char text[STATUS_LEN])
+{
+	char filter[STATUS_LEN / 2] = "", top[32] = "";
+
+	if (board->filter)
+		escape_text(filter, sizeof(filter), board->filter, ESCAPE_ASCII);
+	if (board->top_rows)
+		snprintf(top, sizeof(top), "top: %u  ", board->top_rows);
+	snprintf(text, STATUS_LEN, "%s%s%s%s", board->filter ? "filter: " : "", filter,
+		 board->filter ? "  " : "", top);
+}
+
 /* Put the first parts that fit; no part is cut. */
 static void put_status(const struct board *board, struct canvas *canvas)
 {
-	char parts[7][STATUS_LEN], line[STATUS_LEN] = "", every[FORMAT_LEN];
+	char parts[NR_PARTS][STATUS_LEN], line[STATUS_LEN] = "", every[FORMAT_LEN];
 	size_t i, size = canvas->width < STATUS_LEN - 1 ? canvas->width + 1 :
 							  STATUS_LEN;
 
@@ -75,13 +89,14 @@ static void put_status(const struct board *board, struct canvas *canvas)
 	snprintf(parts[1], STATUS_LEN, board->typing ? "/%s_  " :
 		 board->search[0] ? "/%s  " : "%s", board->search);
 	snprintf(parts[2], STATUS_LEN, "q quit  ? help  ");
-	snprintf(parts[3], STATUS_LEN, "sort: %s%s  ",
+	limits_text(board, parts[3]);
+	snprintf(parts[4], STATUS_LEN, "sort: %s%s  ",
 		 sort_key_name(board->sort), board->reverse ? " reversed" : "");
-	snprintf(parts[4], STATUS_LEN, "by %s  ", by_name(board->by));
-	snprintf(parts[5], STATUS_LEN, "every %s  ",
+	snprintf(parts[5], STATUS_LEN, "by %s  ", by_name(board->by));
+	snprintf(parts[6], STATUS_LEN, "every %s  ",
 		 format_duration(every, board->interval_ns));
-	snprintf(parts[6], STATUS_LEN, "o options");
-	for (i = 0; i < 7; i++)
+	snprintf(parts[7], STATUS_LEN, "o options");
+	for (i = 0; i < NR_PARTS; i++)
 		append(line, size, parts[i]);
 	if (board->notice[0])
 		snprintf(line, sizeof(line), "%s", board->notice);
@@ -146,6 +161,8 @@ static void draw_report(struct board *board, const struct report *from,
 		draw_detail(board, screen, &report);
 	else
 		view_table(screen, &report);
+	if (board->pane == BOARD_ROWS && from->frame.nr_rows && !report.frame.nr_rows)
+		screen_line(screen, ATTRIBUTE_NONE, "no row matches");
 }
 
 void board_draw(struct board *board, const struct report *report,

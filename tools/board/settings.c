@@ -231,8 +231,8 @@ static void apply_sort(const struct settings *settings, struct config *config)
 
 void settings_apply(const struct settings *settings, struct config *config, bool groups)
 {
-	/* these are of containers only */
-	bool fixed = config->by_given || config->expand || config->slower;
+	/* a pattern is of the names of a view; the others are of containers only */
+	bool fixed = config->by_given || config->filter || config->expand || config->slower;
 
 	if (has(settings, SETTING_BY) && !fixed &&
 	    view_exists(settings->by, config->light, groups)) {

@@ -283,6 +283,31 @@ START_TEST(test_board_searches)
 }
 END_TEST
 
+START_TEST(test_board_says_what_the_command_line_leaves_out)
+{
+	prepare();
+	draw(100, 20, false);
+	assert_lacks("filter:");
+	assert_lacks("top:");
+	board.filter = "w\033*";
+	draw(100, 20, false);
+	assert_has("help  filter: w\\x1b*  sort: occupancy");
+	assert_has("\nno row matches\n");
+	board.filter = "web";
+	board.top_rows = 1;
+	draw(100, 20, false);
+	assert_has("help  filter: web  top: 1  sort: occupancy");
+	assert_lacks("no row matches");
+	board.filter = NULL;
+	strcpy(board.search, "nobody");
+	draw(100, 20, false);
+	assert_has("\nno row matches\n");
+	report.frame.nr_rows = 0;
+	draw(100, 20, false);
+	assert_lacks("no row matches");
+}
+END_TEST
+
 /* Enter on a row that the search hides is on the first one of those it shows. */
 START_TEST(test_board_opens_what_is_shown)
 {
@@ -1153,6 +1178,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_without_a_report);
 	UNIT_CASE(suite, test_board_sorts);
 	UNIT_CASE(suite, test_board_searches);
+	UNIT_CASE(suite, test_board_says_what_the_command_line_leaves_out);
 	UNIT_CASE(suite, test_board_opens_what_is_shown);
 	UNIT_CASE(suite, test_board_selects);
 	UNIT_CASE(suite, test_board_has_a_detail_pane);

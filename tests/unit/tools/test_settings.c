@@ -126,6 +126,11 @@ START_TEST(test_settings_give_way_to_the_command_line)
 	config = cmtstat_defaults;
 	config.expand = true;
 	ck_assert_int_eq(applied(&config, "by = cpu\n", false).by, VIEW_CONTAINER);
+	config = cmtstat_defaults;
+	config.filter = "web*";
+	to = applied(&config, "by = cpu\nsort = ipc\n", false);
+	ck_assert_int_eq(to.by, VIEW_CONTAINER);
+	ck_assert_int_eq(to.sort, SORT_DEFAULT);
 }
 END_TEST
 
