@@ -73,6 +73,10 @@ static int ask_module(const struct ctl *ctl, struct facts *facts, const char **w
 		ret = cmt_device_scope(ctl->dev, &facts->scope);
 	}
 	if (!ret) {
+		*what = "cannot read the interval";
+		ret = cmt_device_interval(ctl->dev, &facts->interval_ns);
+	}
+	if (!ret) {
 		*what = "cannot read the resctrl mode";
 		ret = cmt_device_resctrl(ctl->dev, &facts->resctrl, &facts->mounted);
 	}

@@ -8,9 +8,13 @@
 
 #include "common/errors.h"
 #include "common/rows.h"
+#include "watch/watch.h"
 
 /* A finding is worth a note above one in this number of ticks or readings. */
 #define FEW	100
+
+#define SELDOM_NS	10000000ULL	/* a sampling interval that seldom disturbs resctrl */
+#define INTERVAL_LEN	128
 
 struct list {
 	struct finding *findings;
@@ -188,9 +192,12 @@ static void judge_rmids(struct list *list, const struct facts *facts)
 	if (services)
 		advise(finding, "All are services. To leave services out: cmtctl scope container "
 		       "-p PATTERNS, without ~*.service");
-	else if (facts->scope == CMT_SCOPE_PROCESS)
-		advise(finding, "One RMID for each container instead of each process: "
-		       "cmtctl scope container");
+	else if (facts->scope == CMT_SCOPE_PROCESS || facts->scope == CMT_SCOPE_CPU)
+		advise(finding, "One RMID for each container instead of each %s: "
+		       "cmtctl scope container", scope_noun(facts->scope, 1));
+	else if (facts->scope == CMT_SCOPE_MANUAL)
+		advise(finding, "End attachments that do not matter: cmtctl show lists them, "
+		       "cmtctl detach ends one");
 	else
 		advise(finding, "Match fewer containers (cmtctl scope container -p PATTERN), or "
 		       "attach those that matter (cmtctl attach)");
@@ -281,9 +288,24 @@ static void judge_resctrl(struct list *list, const struct facts *facts)
 	advise(finding, "cmtctl resctrl respect restores them");
 }
 
+/*
+ * The command that makes the sampling interval @interval_ns, and the price of it for who has
+ * verdicts now.
+ */
+static const char *interval_text(char buf[INTERVAL_LEN], const struct facts *facts,
+				 uint64_t interval_ns)
+{
+	bool ends = facts->interval_ns <= WATCH_SLOT_NS && interval_ns > WATCH_SLOT_NS;
+
+	snprintf(buf, INTERVAL_LEN, "cmtctl interval %gms%s", (double)interval_ns / 1e6,
+		 ends ? "; above 1 ms there are no verdicts, incidents and slowdowns" : "");
+	return buf;
+}
+
 /* Where the CPUs of an L3 share a register, and resctrl may read on any of them. */
 static void judge_evtsel(struct list *list, const struct facts *facts)
 {
+	char text[INTERVAL_LEN];
 	struct finding *finding;
 
 	if (!facts->mounted || facts->info->evtsel != CMT_EVTSEL_EXPOSED)
@@ -294,7 +316,8 @@ static void judge_evtsel(struct list *list, const struct facts *facts)
 	    "that of another RMID; one of traffic that is smaller makes resctrl add 2^44 "
 	    "units for good");
 	advise(finding, "Linux 6.9 and newer read on one CPU of each L3, if one is without "
-	       "nohz_full. Less often wrong: cmtctl interval 10ms");
+	       "nohz_full%s%s", facts->interval_ns < SELDOM_NS ? ". Less often wrong: " : "",
+	       facts->interval_ns < SELDOM_NS ? interval_text(text, facts, SELDOM_NS) : "");
 }
 
 /* A client that finds this PMU does not ask resctrl. */
@@ -353,22 +376,29 @@ static void judge_kernel(struct list *list, const struct cmt_info *info)
 /* The L3s of these CPUs are beyond the module's table. */
 static void judge_domains(struct list *list, const struct cmt_stats *stats)
 {
-	if (stats->cpus_unread)
-		say(add(list, "L3 domains", FINDING_PROBLEM),
-		    "%u of %u CPUs are in L3 domains beyond the 64 that cmt reads: tasks "
-		    "there are not counted", stats->cpus_unread, stats->cpus_online);
+	struct finding *finding;
+
+	if (!stats->cpus_unread)
+		return;
+	finding = add(list, "L3 domains", FINDING_PROBLEM);
+	say(finding, "%u of %u CPUs are in L3 domains beyond the 64 that cmt reads: tasks "
+	    "there are not counted", stats->cpus_unread, stats->cpus_online);
+	advise(finding, "Keep what is to be measured on the other CPUs, with a cpuset or taskset");
 }
 
-static void judge_ticks(struct list *list, const struct cmt_stats *stats)
+static void judge_ticks(struct list *list, const struct facts *facts)
 {
+	const struct cmt_stats *stats = &facts->stats;
+	char text[INTERVAL_LEN];
+	uint64_t longer_ns = 2ULL * facts->interval_ns;
 	bool late = stats->missed > stats->ticks / FEW;
 	struct finding *finding = add(list, "ticks", late ? FINDING_PROBLEM : FINDING_GOOD);
 
 	say(finding, "%" PRIu64 " since the module was loaded, %" PRIu64 " missed",
 	    (uint64_t)stats->ticks, (uint64_t)stats->missed);
-	if (late)
-		advise(finding, "A longer sampling interval is met more often: "
-		       "cmtctl interval 2ms");
+	if (late && longer_ns <= facts->info->interval_max_ns)
+		advise(finding, "A longer sampling interval is met more often: %s",
+		       interval_text(text, facts, longer_ns));
 }
 
 static void judge_failures(struct list *list, const struct facts *facts)
@@ -383,6 +413,9 @@ static void judge_failures(struct list *list, const struct facts *facts)
 	    PRIu64 " with Unavailable; owners ran with another agent's RMID %" PRIu64 " times",
 	    (uint64_t)stats->samples, (uint64_t)stats->read_errors,
 	    (uint64_t)stats->read_unavailable, (uint64_t)stats->pqr_overwritten);
+	if (many)
+		advise(finding, "cmtctl selftest shows which readings are right. Unavailable has "
+		       "an RMID without a counter, as on AMD: fewer owners need fewer RMIDs");
 	/* which agent does so now is the finding about resctrl */
 }
 
@@ -408,7 +441,7 @@ unsigned int findings_make(const struct facts *facts, struct finding *findings)
 	judge_telemetry(&list, facts);
 	judge_kernel(&list, facts->info);
 	judge_domains(&list, &facts->stats);
-	judge_ticks(&list, &facts->stats);
+	judge_ticks(&list, facts);
 	judge_failures(&list, facts);
 	return list.nr;
 }

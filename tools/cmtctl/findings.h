@@ -34,6 +34,7 @@ struct facts {
 	/* The following members only where opened is 0. */
 	const struct cmt_info *info;
 	struct cmt_stats stats;
+	uint32_t interval_ns;	/* of sampling, now */
 	uint32_t services_pending;	/* of stats.pending */
 	uint32_t scope;		/* CMT_SCOPE_* */
 	enum cgroup_mode cgroups;	/* where containers are looked for */

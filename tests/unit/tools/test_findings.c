@@ -18,7 +18,7 @@ static void setup(void)
 	info = (struct cmt_info){
 		.backend = CMT_BACKEND_HARDWARE,
 		.events = CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL,
-		.rmids_usable = 255,
+		.rmids_usable = 255, .interval_max_ns = 1000000000,
 		.reason = "L3 monitoring in CPUID leaf 0xF",
 	};
 	strncpy(info.module_version, cmt_version(), sizeof(info.module_version) - 1);
@@ -26,7 +26,7 @@ static void setup(void)
 		.path = CMT_DEVICE_PATH,
 		.processor = { .known = true, .monitors = true },
 		.info = &info,
-		.scope = CMT_SCOPE_CONTAINER, .cgroups = CGROUPS_V2,
+		.scope = CMT_SCOPE_CONTAINER, .cgroups = CGROUPS_V2, .interval_ns = 1000000,
 		.stats = { .rmids_active = 12, .ticks = 10000, .samples = 90000 },
 	};
 }
@@ -155,7 +155,11 @@ START_TEST(pending_owners_are_a_problem)
 	facts.stats.pending = 3;
 	says("RMIDs", FINDING_PROBLEM, "12 of 255 in use, 0 in limbo, 3 pending owners", "scope container -p");
 	facts.scope = CMT_SCOPE_PROCESS;
-	says("RMIDs", FINDING_PROBLEM, "3 pending owners", "each container instead");
+	says("RMIDs", FINDING_PROBLEM, "3 pending owners", "each container instead of each process");
+	facts.scope = CMT_SCOPE_CPU;
+	says("RMIDs", FINDING_PROBLEM, "3 pending owners", "each container instead of each CPU");
+	facts.scope = CMT_SCOPE_MANUAL;
+	says("RMIDs", FINDING_PROBLEM, "3 pending owners", "cmtctl detach");
 	facts.scope = CMT_SCOPE_CONTAINER;
 	facts.services_pending = 2;
 	says("RMIDs", FINDING_PROBLEM, "3 pending owners", "scope container -p");
@@ -181,7 +185,7 @@ START_TEST(unread_cpus_are_a_problem)
 {
 	facts.stats.cpus_online = 130;
 	facts.stats.cpus_unread = 2;
-	says("L3 domains", FINDING_PROBLEM, "2 of 130 CPUs", NULL);
+	says("L3 domains", FINDING_PROBLEM, "2 of 130 CPUs", "taskset");
 }
 END_TEST
 
@@ -220,8 +224,38 @@ START_TEST(one_percent_is_the_limit)
 	says("failures", FINDING_GOOD, "400 with Error, 500 with Unavailable", NULL);
 	facts.stats.missed++;
 	facts.stats.read_errors++;
-	says("ticks", FINDING_PROBLEM, "101 missed", "interval 2ms");
-	says("failures", FINDING_PROBLEM, "401 with Error", NULL);
+	says("ticks", FINDING_PROBLEM, "101 missed", "interval 2ms; above 1 ms there are no verdicts");
+	says("failures", FINDING_PROBLEM, "401 with Error", "cmtctl selftest");
+}
+END_TEST
+
+/* It is longer than the interval in force, and has its price. */
+START_TEST(interval_of_a_remedy_fits_the_machine)
+{
+	static const struct {
+		uint32_t interval_ns;
+		const char *command;
+	} all[] = {
+		{ 100000, "cmtctl interval 0.2ms" }, { 500000, "cmtctl interval 1ms" },
+		{ 1000000, "cmtctl interval 2ms; above 1 ms" },
+		{ 10000000, "cmtctl interval 20ms" }, { 1000000000, "" },
+	};
+
+	facts.stats.missed = 101;
+	facts.mounted = true;
+	info.evtsel = CMT_EVTSEL_EXPOSED;
+	for (unsigned int i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		facts.interval_ns = all[i].interval_ns;
+		says("ticks", FINDING_PROBLEM, "101 missed", all[i].command[0] ?
+		     all[i].command : NULL);
+		ck_assert_int_eq(!!strstr(found("ticks")->todo, "above 1 ms"),
+				 all[i].interval_ns == 1000000);
+		ck_assert_int_eq(!!strstr(found("EVTSEL")->todo,
+					  "cmtctl interval 10ms; above 1 ms"),
+				 all[i].interval_ns <= 1000000);
+		ck_assert_int_eq(!!strstr(found("EVTSEL")->todo, "interval"),
+				 all[i].interval_ns < 10000000);
+	}
 }
 END_TEST
 
@@ -307,6 +341,7 @@ int main(void)
 	tcase_add_test(tc, kernel_association_is_noted);
 	tcase_add_test(tc, mounted_resctrl_is_noted_in_both_modes);
 	tcase_add_test(tc, one_percent_is_the_limit);
+	tcase_add_test(tc, interval_of_a_remedy_fits_the_machine);
 	tcase_add_test(tc, foreign_rmid_writes_are_noted);
 	tcase_add_test(tc, cpus_of_another_agent_are_noted);
 	tcase_add_test(tc, exposed_evtsel_is_noted_while_resctrl_is_mounted);
