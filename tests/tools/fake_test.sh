@@ -170,6 +170,8 @@ lacks out "IPC"
 run 0 env CMT_FAKE=perf "$stat" -i 0.1 -n 1 --counters-first
 has out "  2.00   4.00"
 lacks out "not counted"
+run 2 "$stat" --counters-first --no-counters
+has err "not together with --counters-first"
 run 2 "$stat" --no-counters --counters-first
 has err "not together with --no-counters"
 run 0 env CMT_FAKE=nopmu "$stat" -i 0.1 -n 1

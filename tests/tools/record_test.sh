@@ -56,6 +56,8 @@ has err "is not a moment such as"
 run 2 "$stat" replay --from 2026-02-31T00:00:00 "$file"
 has err "is not a moment such as"
 run 2 "$stat" replay --speed -1 "$file"
+run 2 "$stat" replay --speed 0 "$file"
+has err "max, or a number above 0"
 has err "max, or a number"
 checks=$((checks + 1))
 [ ! -e "$file" ] || fail "a file was made"

@@ -117,8 +117,12 @@ static int set_slower(void *config, const char *value)
 /* What tasks wait is the kernel's count, not the processor's. */
 static int set_no_counters(void *config, const char *value)
 {
+	struct config *to = config;
+
 	(void)value;
-	((struct config *)config)->counters = CMT_F_WAITED;
+	if (to->counters & CMT_F_COUNTERS_FIRST)
+		return -EINVAL;
+	to->counters = CMT_F_WAITED;
 	return 0;
 }
 
@@ -187,7 +191,7 @@ static int set_speed(void *config, const char *value)
 	if (value[strspn(value, "0123456789.")])
 		return -EINVAL;
 	to->speed = strtod(value, &end);
-	return *value && !*end && to->speed >= 0 && to->speed <= REPLAY_SPEED_MAX ?
+	return *value && !*end && to->speed > 0 && to->speed <= REPLAY_SPEED_MAX ?
 	       0 : -EINVAL;
 }
 
@@ -252,7 +256,7 @@ static const struct option_spec options[] = {
 	VIEW_OPTIONS,
 	{ 'C', "no-counters", NULL,
 	  "do not use the processor's counters: no IPC, MPKI and memory channels",
-	  NULL, set_no_counters, NULL },
+	  "not together with --counters-first", set_no_counters, NULL },
 	{ KEY_COUNTERS_FIRST, "counters-first", NULL,
 	  "keep the counters, also where other programs need them",
 	  "not together with --no-counters", set_counters_first, NULL },
@@ -277,7 +281,7 @@ static const struct option_spec replay_options[] = {
 	  set_to, NULL },
 	{ KEY_SPEED, "speed", "N",
 	  "1: as recorded (default on a full screen); max: as fast as it goes (default else)",
-	  "max, or a number from 0 to 1000000", set_speed, "1 10 100 max" },
+	  "max, or a number above 0, up to 1000000", set_speed, "1 10 100 max" },
 	VIEW_OPTIONS,
 	WHY_OPTIONS,
 	END_OPTIONS,
