@@ -222,10 +222,12 @@ int settings_save(const struct settings *settings, char told[SETTINGS_TOLD])
 		fputs("not kept: neither XDG_CONFIG_HOME nor HOME is an absolute path", out);
 	} else {
 		ret = save(settings, home);
-		fputs(ret ? "not kept: " : "kept in ", out);
-		print_path(out, home);
+		/* a narrow screen cuts the path */
 		if (ret)
-			fprintf(out, ": %s", why(ret));
+			fprintf(out, "not kept: %s: ", why(ret));
+		else
+			fputs("kept in ", out);
+		print_path(out, home);
 	}
 	fclose(out);
 	return ret;
