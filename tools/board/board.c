@@ -78,13 +78,26 @@ static enum board_change next_view(struct board *board, size_t step)
 	return set_view(board, by);
 }
 
+/* Is it the order of a column of the view? */
+static bool has_sort(enum view by, enum sort_key sort)
+{
+	const struct column *column = columns_of(by);
+
+	while (column->get && (!column->title || column_sort(column) != sort))
+		column++;
+	return column->get;
+}
+
 static enum board_change next_sort(struct board *board, size_t step)
 {
 	size_t i = 0;
 
 	while (i < COUNT(sort_keys) - 1 && sort_keys[i] != board->sort)
 		i++;
-	board->sort = sort_keys[(i + step) % COUNT(sort_keys)];
+	do {
+		i = (i + step) % COUNT(sort_keys);
+	} while (!has_sort(board->by, sort_keys[i]));
+	board->sort = sort_keys[i];
 	return BOARD_DRAW;
 }
 
@@ -226,13 +239,13 @@ static enum board_change jump(struct board *board, int64_t by)
 	return BOARD_REOPEN;
 }
 
+/* Slower than the greatest possible speed is that of the recording. */
 static enum board_change set_speed(struct board *board, double factor)
 {
-	double speed = board->speed > 0 ? board->speed * factor : factor;
-
-	if (speed < 1.0 / 64 || speed > 4096)
+	if (factor < 1 ? board->speed > 0 && board->speed <= 1.0 / 64 :
+			 board->speed <= 0 || board->speed >= 4096)
 		return BOARD_NOTHING;
-	board->speed = speed;
+	board->speed = board->speed > 0 ? board->speed * factor : 1;
 	return BOARD_DRAW;
 }
 
@@ -263,6 +276,8 @@ static enum board_change replay_command(struct board *board, int key)
 
 static enum board_change command(struct board *board, int key)
 {
+	if (key >= '1' && key < '1' + (int)COUNT(views))
+		return set_view(board, views[key - '1']);
 	switch (key) {
 	case BOARD_KEY_QUIT:
 	case 'q':
@@ -341,8 +356,6 @@ enum board_change board_key(struct board *board, int key)
 						   scroll_pane(board, by);
 	if (board->typing)
 		return type(board, key);
-	if (key >= '1' && key < '1' + (int)COUNT(views))
-		return set_view(board, views[key - '1']);
 	return command(board, plain_key(key));
 }
 

@@ -292,9 +292,12 @@ static bool is_numbered(const struct frame *frame)
 	       frame->by == VIEW_CHANNEL;
 }
 
-static double busy_share(const struct row *row)
+static struct measure busy_share(const struct row *row)
 {
-	return row->ticks ? (double)row->busy_ticks / row->ticks : 0;
+	return (struct measure){
+		.known = row->ticks,
+		.value = row->ticks ? (double)row->busy_ticks / row->ticks : 0,
+	};
 }
 
 static int cmp_down(double a, double b)
@@ -320,6 +323,14 @@ static int cmp_measure(const struct order *order, const struct measure *a,
 	return a->known ? cmp_down(a->value, b->value) : 0;
 }
 
+static int cmp_busy(const struct order *order, const struct row *a,
+		    const struct row *b)
+{
+	const struct measure x = busy_share(a), y = busy_share(b);
+
+	return cmp_measure(order, &x, &y);
+}
+
 static int cmp_number(const struct order *order, const struct row *a,
 		      const struct row *b)
 {
@@ -327,6 +338,15 @@ static int cmp_number(const struct order *order, const struct row *a,
 	uint64_t y = row_number(order->frame, b);
 
 	return x < y ? -1 : x > y;
+}
+
+/* What is no process has no number, and comes after those as an unknown value does. */
+static int cmp_known_number(const struct order *order, const struct row *a,
+			    const struct row *b)
+{
+	if (is_numbered(order->frame) || !a->pid == !b->pid)
+		return cmp_number(order, a, b);
+	return !a->pid == order->reverse ? -1 : 1;
 }
 
 static int cmp_name(const struct order *order, const struct row *a,
@@ -351,11 +371,11 @@ static int cmp_key(const struct order *order, const struct row *a,
 	case SORT_NAME:
 		return cmp_name(order, a, b);
 	case SORT_NUMBER:
-		return cmp_number(order, a, b);
+		return cmp_known_number(order, a, b);
 	case SORT_RMIDS:
 		return cmp_down(a->rmids, b->rmids);
 	case SORT_BUSY:
-		return cmp_down(busy_share(a), busy_share(b));
+		return cmp_busy(order, a, b);
 	case SORT_CPU:
 		return cmp_measure(order, &a->cpu_share, &b->cpu_share);
 	case SORT_WAIT:

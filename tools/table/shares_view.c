@@ -122,7 +122,7 @@ static void put_held(struct line *line, const struct cache *cache, bool several,
 		return;
 	}
 	snprintf(number, sizeof(number), "%s%.1f", cache->held.partial ? ">" : "",
-		 100 * (part < 1 ? part : 1));
+		 100 * part);
 	snprintf(line->rest, sizeof(line->rest), "] %*s %% held%s", several ? 6 : 0, number,
 		 emulated ? ", EMULATED" : "");
 }

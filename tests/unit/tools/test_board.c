@@ -254,6 +254,51 @@ START_TEST(test_board_sorts)
 }
 END_TEST
 
+/* What a view has no column of is no order of it; what has no value is last, both ways. */
+START_TEST(test_board_sorts_by_columns)
+{
+	prepare();
+	for (int i = 0; i < 12; i++) {
+		press("s");
+		ck_assert_int_ne(board.sort, SORT_BUSY);
+		ck_assert_int_ne(board.sort, SORT_RMIDS);
+	}
+	board.by = report.frame.by = VIEW_PROCESS;
+	for (int i = 0; i < 3; i++) {
+		rows[i].pid = i == 1 ? 0 : 100 + (uint32_t)i;
+		snprintf(rows[i].comm, sizeof(rows[i].comm), "comm%d", i);
+	}
+	board.sort = SORT_NUMBER;
+	draw(132, 14, false);
+	assert_order("comm0", "comm2");
+	assert_order("comm2", "comm1");
+	press("r");
+	draw(132, 14, false);
+	assert_order("comm2", "comm0");
+	assert_order("comm0", "comm1");
+	prepare();
+	board.by = report.frame.by = VIEW_CPU;
+	for (uint32_t i = 0; i < 3; i++) {
+		rows[i].is_cpu = true;
+		rows[i].cpu = i;
+		snprintf(rows[i].comm, sizeof(rows[i].comm), "comm%u", i);
+		rows[i].ticks = i == 1 ? 0 : 100;
+		rows[i].busy_ticks = i;
+		rows[i].pid = 1;
+	}
+	board.sort = SORT_BUSY;
+	draw(132, 14, false);
+	assert_order("comm2", "comm0");
+	assert_order("comm0", "comm1");
+	press("r");
+	draw(132, 14, false);
+	assert_order("comm0", "comm2");
+	assert_order("comm2", "comm1");
+	press("s");
+	ck_assert_int_ne(board.sort, SORT_NAME);
+}
+END_TEST
+
 START_TEST(test_board_searches)
 {
 	prepare();
@@ -550,6 +595,19 @@ START_TEST(test_board_moves_in_a_recording)
 	for (int i = 0; i < 20; i++)
 		board_key(&b, '[');
 	ck_assert(b.speed == 1.0 / 64);
+	/* what the command line gave is within reach again, and nothing is faster than the fastest */
+	b.speed = 1.0 / 1024;
+	ck_assert_int_eq(board_key(&b, '['), BOARD_NOTHING);
+	ck_assert_int_eq(board_key(&b, ']'), BOARD_DRAW);
+	ck_assert(b.speed == 1.0 / 512);
+	b.speed = 100000;
+	ck_assert_int_eq(board_key(&b, ']'), BOARD_NOTHING);
+	ck_assert_int_eq(board_key(&b, '['), BOARD_DRAW);
+	ck_assert(b.speed == 50000);
+	b.speed = 0;
+	ck_assert_int_eq(board_key(&b, ']'), BOARD_NOTHING);
+	ck_assert_int_eq(board_key(&b, '['), BOARD_DRAW);
+	ck_assert(b.speed == 1);
 	board_end(&b);
 }
 END_TEST
@@ -639,6 +697,9 @@ START_TEST(test_board_changes_options_by_their_keys)
 
 	prepare();
 	press("o");
+	ck_assert_int_eq(press("2"), BOARD_REOPEN);
+	ck_assert_int_eq(board.by, VIEW_PROCESS);
+	ck_assert_int_eq(press("1"), BOARD_REOPEN);
 	ck_assert_int_eq(press("V"), BOARD_REOPEN);
 	ck_assert_int_eq(board.by, VIEW_CHANNEL);
 	ck_assert_int_eq(board.pane, BOARD_OPTIONS);
@@ -947,6 +1008,16 @@ START_TEST(test_board_is_low_and_emulated)
 }
 END_TEST
 
+/* As the rows have it: readings of several moments may be more than the cache has. */
+START_TEST(test_board_has_more_than_a_full_cache)
+{
+	prepare();
+	rows[0].occupancy.value = 40 << 20;
+	draw(80, 24, false);
+	assert_has("] >200.0 % held\n");
+}
+END_TEST
+
 /* Behind a bar are the seconds of its cache, up to a full one. */
 START_TEST(test_board_has_a_curve_of_the_cache)
 {
@@ -1177,6 +1248,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_is_small);
 	UNIT_CASE(suite, test_board_without_a_report);
 	UNIT_CASE(suite, test_board_sorts);
+	UNIT_CASE(suite, test_board_sorts_by_columns);
 	UNIT_CASE(suite, test_board_searches);
 	UNIT_CASE(suite, test_board_says_what_the_command_line_leaves_out);
 	UNIT_CASE(suite, test_board_opens_what_is_shown);
@@ -1198,6 +1270,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_has_a_bar_for_each_domain);
 	UNIT_CASE(suite, test_board_has_bars_of_the_selected_row);
 	UNIT_CASE(suite, test_board_is_low_and_emulated);
+	UNIT_CASE(suite, test_board_has_more_than_a_full_cache);
 	UNIT_CASE(suite, test_board_has_a_curve_of_the_cache);
 	UNIT_CASE(suite, test_board_has_incidents);
 	UNIT_CASE(suite, test_ongoing_keeps_the_slowest);
