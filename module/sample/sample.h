@@ -60,7 +60,10 @@ void cmt_want_end(struct cmt_want *want);
 void cmt_sampler_want_ticks(bool *wanted_here, bool wants);
 void cmt_sampler_want_channels(bool *wanted_here, bool wants);
 
-/* @interval_ns is in range.  Process context. */
+/*
+ * @interval_ns is in range.  Returns when ticks have this interval, or a later call's, and a
+ * STATE is written.  Process context.
+ */
 void cmt_sampler_set_interval(u32 interval_ns);
 u32 cmt_sampler_budget_ns(void);
 

@@ -32,15 +32,17 @@ MODULE_PARM_DESC(budget_us, "time to read counters, per tick and CPU, microsecon
 
 DEFINE_PER_CPU(struct sampler_cpu *, cmt_sampler_cpus);
 
-/* Interval, start and stop.  A reader, which may get no CPU for long, does not take it. */
+/* Interval, start and stop.  No program takes it: a program may get no CPU for long. */
 static DEFINE_MUTEX(sampler_mutex);
 static bool suspended;			/* between the two notifications, and at a restart */
 static u64 stopped_at;			/* ns */
 static bool running;			/* written with the mutex */
 static bool claimed;			/* channels are read in ticks */
 
-static DEFINE_RAW_SPINLOCK(wants_lock);	/* to write the two numbers of descriptors */
-static u32 channels_wanted;		/* the other one is cmt_readers */
+/* Written with the lock, as cmt_readers is; the work item puts them into force */
+static DEFINE_RAW_SPINLOCK(wants_lock);
+static u32 channels_wanted;		/* number of descriptors */
+static u32 interval_wanted;		/* ns; 0: it stays */
 
 /*
  * On the CPU itself, interrupts off.  Either it finds the sampler stopped, or ticks_stop()
@@ -129,11 +131,47 @@ static void sampler_update(void)
 		sampler_start();
 }
 
+static u32 interval_take(void)
+{
+	u32 wanted;
+
+	raw_spin_lock(&wants_lock);
+	wanted = interval_wanted;
+	interval_wanted = 0;
+	raw_spin_unlock(&wants_lock);
+	return wanted;
+}
+
+/*
+ * Returns whether a program has set the interval.  What was counted since the last tick comes
+ * with the next one.
+ */
+static bool interval_update(void)
+{
+	u32 wanted = interval_take();
+	bool restarts = running && wanted != cmt_settings.interval_ns;
+
+	lockdep_assert_held(&sampler_mutex);
+	if (!wanted)
+		return false;
+	if (restarts)
+		ticks_stop();
+	WRITE_ONCE(cmt_settings.interval_ns, wanted);
+	if (restarts)
+		ticks_start(timer_start);
+	return true;
+}
+
 static void update_fn(struct work_struct *work)
 {
+	bool interval_set;
+
 	mutex_lock(&sampler_mutex);
+	interval_set = interval_update();
 	sampler_update();
 	mutex_unlock(&sampler_mutex);
+	if (interval_set)
+		cmt_settings_emit();
 }
 
 static DECLARE_WORK(update_work, update_fn);
@@ -194,21 +232,27 @@ int cmt_sampler_reader(u32 domain, unsigned int last)
 	return reader == nr_cpu_ids ? -ENXIO : reader;
 }
 
+/*
+ * Queued with the lock held: a thread that finds the value stored by another thread waits for
+ * the same work item.
+ */
+static void want_store(u32 *wanted, u32 value)
+{
+	lockdep_assert_held(&wants_lock);
+	if (*wanted == value)
+		return;
+	WRITE_ONCE(*wanted, value);
+	queue_work(update_queue, &update_work);
+}
+
 /* @nr: the number of descriptors that want the same */
 static void descriptor_wants(u32 *nr, bool *wanted_here, bool wants)
 {
-	bool changes;
-
 	raw_spin_lock(&wants_lock);
-	changes = *wanted_here != wants;
-	WRITE_ONCE(*nr, *nr + wants - *wanted_here);
+	want_store(nr, *nr + wants - *wanted_here);
 	*wanted_here = wants;
 	raw_spin_unlock(&wants_lock);
-	if (changes)
-		queue_work(update_queue, &update_work);
-	/* also where another thread has just asked for the same */
-	if (changes || wants)
-		flush_work(&update_work);
+	flush_work(&update_work);
 }
 
 void cmt_sampler_want_ticks(bool *wanted_here, bool wants)
@@ -227,20 +271,12 @@ u32 cmt_sampler_budget_ns(void)
 	return budget_us * 1000;
 }
 
-/* What was counted since the last tick comes with the next one. */
 void cmt_sampler_set_interval(u32 interval_ns)
 {
-	bool runs;
-
-	mutex_lock(&sampler_mutex);
-	runs = running;
-	if (runs)
-		ticks_stop();
-	WRITE_ONCE(cmt_settings.interval_ns, interval_ns);
-	if (runs)
-		ticks_start(timer_start);
-	mutex_unlock(&sampler_mutex);
-	cmt_settings_emit();
+	raw_spin_lock(&wants_lock);
+	want_store(&interval_wanted, interval_ns);
+	raw_spin_unlock(&wants_lock);
+	flush_work(&update_work);
 }
 
 void cmt_sampler_stats(struct cmt_stats *stats)

@@ -494,6 +494,13 @@ static void trace_stop(void)
 	trace_write("tracing_on", "0");
 }
 
+/* The trace has been read: without its event it may be empty. */
+static void trace_end(void)
+{
+	probe_enable(false);
+	trace_clear("kprobe_events");
+}
+
 /* The time of a line of the trace, us; 0: the line is of no call. */
 static uint64_t line_us(const char *line)
 {
@@ -529,8 +536,7 @@ static void check_calls(const char *what, unsigned int changes, uint64_t took_ns
 		last = us;
 	}
 	fclose(trace);
-	probe_enable(false);
-	trace_clear("kprobe_events");
+	trace_end();
 	note("%s: %u changes in %llu ms: %u calls, %u of them close to another", what,
 	     changes, (unsigned long long)(took_ns / MS), calls, close);
 	CHECK(calls > 20, "%u calls", calls);
@@ -612,6 +618,46 @@ static void flood_crowd(void)
 	dev_close(&dev);
 }
 
+/* The number of calls by this process */
+static unsigned int trace_calls_here(void)
+{
+	FILE *file = fopen(TRACING "trace", "r");
+	char line[256], task[16];
+	unsigned int n = 0;
+
+	CHECK(file, "trace: %m");
+	snprintf(task, sizeof(task), "-%d ", getpid());
+	while (fgets(line, sizeof(line), file))
+		n += strstr(line, "cmt_ask:") && strstr(line, task);
+	fclose(file);
+	return n;
+}
+
+/*
+ * A program may run out of its quota at any instant, and then no tick would run: so none
+ * stops and starts ticks itself.
+ */
+static void flood_ticks(void)
+{
+	unsigned long calls;
+	unsigned int here;
+	struct dev dev;
+
+	dev_open(&dev, O_RDWR);
+	trace_start("cmt_ticks_prepare");
+	calls = trace_calls();
+	dev_map(&dev, FROM_NOW);
+	dev_set_interval(&dev, 2000000);
+	dev_set_interval(&dev, 1000000);
+	calls = trace_calls() - calls;
+	trace_stop();
+	here = trace_calls_here();
+	trace_end();
+	CHECK(calls == 3, "%lu starts of ticks", calls);
+	CHECK(!here, "%u of them by the program", here);
+	dev_close(&dev);
+}
+
 const struct test flood_tests[] = {
 	{ "flood_names", flood_names, SOFTWARE "scope=container ring_records=65536", 90 },
 	{ "flood_name_at_exit", flood_name_at_exit, "ring_records=16384", 0 },
@@ -622,5 +668,6 @@ const struct test flood_tests[] = {
 	{ "flood_throttled_wants", flood_throttled_wants, SOFTWARE "scope=process", 120 },
 	{ "flood_moves", flood_moves, SOFTWARE "scope=container", 40 },
 	{ "flood_crowd", flood_crowd, SOFTWARE "scope=process", 120 },
+	{ "flood_ticks", flood_ticks, SOFTWARE "scope=process", 0 },
 	{ }
 };
