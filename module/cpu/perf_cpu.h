@@ -20,8 +20,8 @@
 #define CMT_PERF_REASON_BYTES	sizeof_field(struct cmt_info, perf_reason)
 
 /*
- * Accessed by its own CPU with interrupts off, except the state of the events, wanted and
- * limit, which the mutex of perf_want.c protects.
+ * Accessed by its own CPU with interrupts off, except the state of the events and the members
+ * from wanted to barred, which the mutex of perf_want.c protects.
  */
 struct cmt_perf {
 	u64 since;		/* TSC at the last turn */
@@ -45,7 +45,7 @@ struct cmt_perf {
 	u64 known;		/* ns: no shortage up to this time is new; U64_MAX: none ever */
 	u64 idle[CMT_PERF_NR];	/* ns without a counter, by event, as of the last look */
 	u32 wanted;		/* CMT_F_* */
-	u32 refused;		/* bits of values whose events cannot be made */
+	int errors[CMT_PERF_NR];	/* by value: why its event could not be made; or 0 */
 	u32 limit;		/* values from this one on are given up on this CPU */
 	bool barred;		/* because of a virtual machine, as cmt_perf_is_barred() */
 
@@ -101,11 +101,10 @@ void cmt_perf_account_waits(struct cmt_perf *p, bool waits);
 
 /*
  * Count the values @wanted, but for those that are given up, on an online CPU.  What was
- * counted before is counted on without a gap.  @reason: set if it is empty and a value cannot
- * be counted.  True: values are given up on all CPUs now; the other ones are to be updated.
+ * counted before is counted on without a gap.  True: values are given up on all CPUs now; the
+ * other ones are to be updated.
  */
-bool cmt_perf_events_update(unsigned int cpu, struct cmt_perf *p, u32 wanted,
-			    char *reason);
+bool cmt_perf_events_update(unsigned int cpu, struct cmt_perf *p, u32 wanted);
 
 /* Is there a shortage on the CPU, not known yet, to which cmt gives way? */
 static inline bool cmt_perf_events_are_short(const struct cmt_perf *p)
@@ -116,12 +115,15 @@ static inline bool cmt_perf_events_are_short(const struct cmt_perf *p)
 /* Release all events of the CPU, and give up values; cmt_perf_events_update() follows. */
 void cmt_perf_events_give_way(unsigned int cpu, struct cmt_perf *p);
 
-/* What was given up may be tried again; cmt_perf_events_update() follows. */
+/*
+ * What was given up, or could not be made for a moment, may be tried again;
+ * cmt_perf_events_update() follows.
+ */
 void cmt_perf_events_retry(unsigned int cpu, struct cmt_perf *p);
 /* The same of the values that are given up on all CPUs, if it is time.  First. */
 void cmt_perf_events_retry_tasks(void);
 
-/* The values that are counted on the CPU; why others are not, in @reason. */
+/* The values that are counted on the CPU; why wanted ones are not, in @reason. */
 u32 cmt_perf_events_counted(unsigned int cpu, const struct cmt_perf *p, char *reason);
 
 /* No event of the CPU is in use. */

@@ -51,7 +51,13 @@ static u32 tasks_limit = CMT_PERF_NR;
 static u64 tasks_until;		/* ns: no attempt before */
 static u64 tasks_pause;		/* ns: between the last two attempts */
 
-static void note_reason(char *reason, unsigned int cpu, u32 index, long err)
+/* No later attempt is needed: the machine does not change. */
+static bool machine_lacks(int error)
+{
+	return error == -ENOENT || error == -ENODEV;
+}
+
+static void note_error(char *reason, unsigned int cpu, u32 index, int error)
 {
 	static const char *const names[CMT_PERF_NR] = {
 		"cycles", "instructions", "LLC misses", "LLC references",
@@ -59,13 +65,13 @@ static void note_reason(char *reason, unsigned int cpu, u32 index, long err)
 
 	if (reason[0])
 		return;
-	if (err == -ENOENT || err == -ENODEV)
+	if (machine_lacks(error))
 		snprintf(reason, CMT_PERF_REASON_BYTES,
 			 "this machine does not count %s", names[index]);
 	else
 		snprintf(reason, CMT_PERF_REASON_BYTES,
-			 "no counter of %s on CPU %u: error %ld", names[index],
-			 cpu, -err);
+			 "no counter of %s on CPU %u: error %d", names[index],
+			 cpu, -error);
 }
 
 static bool is_first(const struct cmt_perf *p)
@@ -225,8 +231,7 @@ static u32 limit_of(const struct cmt_perf *p)
 }
 
 /* False: there is no counter for the event, or not without one that another event needs. */
-static bool event_add(unsigned int cpu, struct cmt_perf *p, u32 index,
-		      char *reason)
+static bool event_add(unsigned int cpu, struct cmt_perf *p, u32 index)
 {
 	struct event_change change = { .p = p, .index = index };
 
@@ -238,8 +243,7 @@ static bool event_add(unsigned int cpu, struct cmt_perf *p, u32 index,
 		return false;
 	}
 	if (IS_ERR(change.event)) {
-		note_reason(reason, cpu, index, PTR_ERR(change.event));
-		p->refused |= BIT(index);
+		p->errors[index] = PTR_ERR(change.event);
 		return true;
 	}
 	smp_call_function_single(cpu, event_set, &change, true);
@@ -253,9 +257,19 @@ static bool event_add(unsigned int cpu, struct cmt_perf *p, u32 index,
 	return false;
 }
 
+/* Bits of the values whose events could not be made */
+static u32 refused_bits(const struct cmt_perf *p)
+{
+	u32 bits = 0, i;
+
+	for (i = 0; i < CMT_PERF_NR; i++)
+		bits |= p->errors[i] ? BIT(i) : 0;
+	return bits;
+}
+
 static u32 wanted_bits(const struct cmt_perf *p)
 {
-	return p->wanted / CMT_PERF_FLAG(0) & ALL_EVENTS & ~p->refused;
+	return p->wanted / CMT_PERF_FLAG(0) & ALL_EVENTS & ~refused_bits(p);
 }
 
 /* Bits of the events that are to count: wanted, and not given up */
@@ -264,14 +278,13 @@ static u32 events_wanted(const struct cmt_perf *p)
 	return wanted_bits(p) & (BIT(limit_of(p)) - 1);
 }
 
-bool cmt_perf_events_update(unsigned int cpu, struct cmt_perf *p, u32 wanted,
-			    char *reason)
+bool cmt_perf_events_update(unsigned int cpu, struct cmt_perf *p, u32 wanted)
 {
 	bool changes_side = (p->wanted ^ wanted) & CMT_F_COUNTERS_FIRST;
 	u32 limit = tasks_limit, i;
 
 	if (p->wanted != wanted)
-		p->refused = 0;
+		memset(p->errors, 0, sizeof(p->errors));
 	if (changes_side)
 		p->limit = CMT_PERF_NR;
 	p->wanted = wanted;
@@ -279,7 +292,7 @@ bool cmt_perf_events_update(unsigned int cpu, struct cmt_perf *p, u32 wanted,
 	events_drop(cpu, p, changes_side ? ALL_EVENTS : ~events_wanted(p));
 	for (i = 0; i < CMT_PERF_NR; i++)
 		if (events_wanted(p) & ~events_present(p) & BIT(i) &&
-		    !event_add(cpu, p, i, reason))
+		    !event_add(cpu, p, i))
 			break;
 	return tasks_limit < limit;
 }
@@ -306,9 +319,12 @@ void cmt_perf_events_retry(unsigned int cpu, struct cmt_perf *p)
 	u32 i;
 
 	p->limit = CMT_PERF_NR;
-	for (i = 0; i < CMT_PERF_NR; i++)
+	for (i = 0; i < CMT_PERF_NR; i++) {
 		if (event_is_out(p->events[i]))
 			events_drop(cpu, p, BIT(i));
+		if (!machine_lacks(p->errors[i]))
+			p->errors[i] = 0;
+	}
 }
 
 static void given_up_reason(char *reason, unsigned int cpu, const struct cmt_perf *p)
@@ -332,9 +348,12 @@ u32 cmt_perf_events_counted(unsigned int cpu, const struct cmt_perf *p, char *re
 {
 	u32 bits = 0, i;
 
-	for (i = 0; i < CMT_PERF_NR; i++)
+	for (i = 0; i < CMT_PERF_NR; i++) {
 		if (p->events[i] && !event_is_out(p->events[i]))
 			bits |= BIT(i);
+		if (p->errors[i])
+			note_error(reason, cpu, i, p->errors[i]);
+	}
 	if (wanted_bits(p) & ~bits)
 		given_up_reason(reason, cpu, p);
 	return bits * CMT_PERF_FLAG(0);

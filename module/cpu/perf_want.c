@@ -41,7 +41,6 @@ static u32 wanted;	/* CMT_F_* to count; with what was recent at the last retry *
 static DEFINE_PER_CPU(bool, has_ticks);
 /* why waiting is not accounted; NULL: it is */
 static const char *wait_reason = "not asked for";
-static char perf_reason[CMT_PERF_REASON_BYTES];	/* why a counter could not be made */
 
 /* What readers and the holder of the mutex share; inside the mutex */
 static DEFINE_RAW_SPINLOCK(shared_lock);
@@ -104,14 +103,12 @@ static bool cpu_update(unsigned int cpu)
 
 	lockdep_assert_held(&perf_mutex);
 	if (p)
-		return cmt_perf_events_update(cpu, p, wanted, perf_reason);
+		return cmt_perf_events_update(cpu, p, wanted);
 	p = cmt_perf_new(cpu);
-	if (!p) {
-		strscpy(perf_reason, "no memory", sizeof(perf_reason));
+	if (!p)
 		return false;
-	}
 	p->waits = !wait_reason;
-	again = cmt_perf_events_update(cpu, p, wanted, perf_reason);
+	again = cmt_perf_events_update(cpu, p, wanted);
 	smp_call_function_single(cpu, cpu_install, p, true);
 	return again;
 }
@@ -138,7 +135,6 @@ static void perf_change(u32 now)
 {
 	unsigned int cpu;
 
-	perf_reason[0] = '\0';
 	if (!wanted)
 		cmt_perf_clock_init();
 	wanted = now;
@@ -151,33 +147,30 @@ static void perf_change(u32 now)
 		cpu_stop(cpu, cpu_remove);
 }
 
-/* The values that are counted on the CPU; why others are not, in @reason. */
+/* The values that are counted on the CPU, which has ticks; why others are not, in @reason. */
 static u32 cpu_counted(unsigned int cpu, char *reason)
 {
 	const struct cmt_perf *p = per_cpu(cmt_cpus, cpu).perf;
-	u32 counted;
 
-	if (!p)
+	if (!p) {
+		strscpy(reason, "no memory", CMT_PERF_REASON_BYTES);
 		return 0;
-	counted = cmt_perf_events_counted(cpu, p, reason);
-	if (p->waits)
-		return counted | CMT_F_WAITED;
-	if (wanted & CMT_F_WAITED && !reason[0])
-		strscpy(reason, wait_reason, CMT_PERF_REASON_BYTES);
-	return counted;
+	}
+	return cmt_perf_events_counted(cpu, p, reason) | (p->waits ? CMT_F_WAITED : 0);
 }
 
 /* Check which values are counted.  Returns whether this has changed. */
 static bool counts_check(void)
 {
 	u32 counted = wanted & CMT_PERF_ALL, before = cmt_settings.counters;
-	char reason[CMT_PERF_REASON_BYTES];
+	char reason[CMT_PERF_REASON_BYTES] = "";
 	unsigned int cpu;
 
-	strscpy(reason, perf_reason, sizeof(reason));
 	for_each_online_cpu(cpu)
-		if (per_cpu(has_ticks, cpu))
+		if (wanted && per_cpu(has_ticks, cpu))
 			counted &= cpu_counted(cpu, reason);
+	if (wanted & ~counted & CMT_F_WAITED && !reason[0])
+		strscpy(reason, wait_reason, sizeof(reason));
 	raw_spin_lock(&shared_lock);
 	strscpy(counts_reason, reason, sizeof(counts_reason));
 	WRITE_ONCE(cmt_settings.counters, counted);

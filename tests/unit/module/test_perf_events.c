@@ -74,13 +74,13 @@ static void set_up(void)
 	error = 0;
 	lacking = 0;
 	now = 100 * NSEC_PER_SEC;
-	reason[0] = '\0';
 }
 
 /* As perf_want.c: the values that are counted, and in reason why others are not. */
 static u32 want(u32 wanted)
 {
-	cmt_perf_events_update(0, &perf, wanted, reason);
+	cmt_perf_events_update(0, &perf, wanted);
+	reason[0] = '\0';
 	return cmt_perf_events_counted(0, &perf, reason);
 }
 
@@ -90,7 +90,6 @@ static u32 retry(u32 wanted)
 	now += NSEC_PER_SEC;
 	cmt_perf_events_retry_tasks();
 	cmt_perf_events_retry(0, &perf);
-	reason[0] = '\0';
 	return want(wanted);
 }
 
@@ -146,6 +145,7 @@ START_TEST(test_machine_lacks)
 	ck_assert_str_eq(reason, "this machine does not count LLC misses");
 	ck_assert_uint_eq(created, 4);
 	ck_assert_uint_eq(retry(CMT_PERF_EVENTS), rest);
+	ck_assert_str_eq(reason, "this machine does not count LLC misses");
 	ck_assert_uint_eq(created, 4);
 }
 END_TEST
@@ -167,6 +167,24 @@ START_TEST(test_other_error)
 }
 END_TEST
 
+/* What could not be made for want of memory is asked for again a second later, not before. */
+START_TEST(test_error_passes)
+{
+	u32 rest = CMT_PERF_EVENTS & ~CMT_F_LLC_MISSES;
+
+	error = -ENOMEM;
+	failing_from = PERF_COUNT_HW_CACHE_MISSES;
+	ck_assert_uint_eq(want(CMT_PERF_EVENTS), rest);
+	ck_assert_str_eq(reason, "no counter of LLC misses on CPU 0: error 12");
+	error = 0;
+	ck_assert_uint_eq(want(CMT_PERF_EVENTS), rest);
+	ck_assert_uint_eq(created, 4);
+	ck_assert_uint_eq(retry(CMT_PERF_EVENTS), CMT_PERF_EVENTS);
+	ck_assert_str_eq(reason, "");
+	ck_assert_uint_eq(released, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("perf_events");
@@ -179,6 +197,7 @@ int main(void)
 	tcase_add_test(tcase, test_machine_lacks);
 	tcase_add_test(tcase, test_amd_has_no_llc_events);
 	tcase_add_test(tcase, test_other_error);
+	tcase_add_test(tcase, test_error_passes);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
