@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The tracepoints.  They are looked up by name at run time, because the kernel
- * exports none of them.  A probe runs with preemption off; that of
- * sched_switch also with interrupts off and the run-queue lock held.
+ * exports none of them.  Linux 7 calls a probe with preemption as in the traced code, older
+ * kernels with preemption off.  The probe of sched_switch has interrupts off, and the
+ * run-queue lock is held.
  *
  * sched_switch has its probe only while a switch can change the RMID of a CPU, or waiting
  * is accounted.  Where all owners are CPUs no switch changes an RMID.

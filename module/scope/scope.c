@@ -23,6 +23,7 @@
 #include <linux/cgroup.h>
 #include <linux/cpu.h>
 #include <linux/minmax.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -245,11 +246,14 @@ void cmt_scope_exit(struct task_struct *task)
 	    !READ_ONCE(cmt_owner_table[task->tgid]))
 		return;
 
+	/* a task that lost its CPU here would keep its RMID in limbo until it runs again */
+	preempt_disable();
 	flags = cmt_owners_lock();
 	freed = cmt_process_ended(task->tgid);
 	cmt_owners_unlock(flags);
 	if (freed || unlikely(cmt_owners_unnumbered()))
 		probe_done(freed ? RESOLVED_FREED : 0);
+	preempt_enable();
 }
 
 /* exec calls this probe, too, after it has made its thread the leader. */

@@ -62,7 +62,7 @@ u64 cmt_scope_cgroup_of(struct task_struct *task);
 void cmt_scope_cpu_up(unsigned int cpu);
 void cmt_scope_cpu_down(unsigned int cpu);
 
-/* The probes of processes; the probe of exit calls cmt_scope_exit().  Preemption off. */
+/* The probes of processes; the probe of exit calls cmt_scope_exit().  They do not sleep. */
 void cmt_probe_fork(void *data, struct task_struct *parent,
 		    struct task_struct *child);
 void cmt_scope_exit(struct task_struct *task);
