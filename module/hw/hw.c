@@ -28,6 +28,7 @@
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -474,11 +475,18 @@ static void hw_snc_unshare(void *unused)
 		cmt_wrmsr_safe(HW_MSR_RMID_SNC_CONFIG, config | SNC_NOT_SHARING);
 }
 
-/* cpu_down() restores the registers of CPUs; this one is of a package. */
+/*
+ * cpu_down() restores the registers of CPUs; this one is of a package.  Another CPU of the
+ * package may be reading.  Readings have interrupts off: after RCU's grace period, none is
+ * under way that has not seen that it is Unavailable.
+ */
 static void hw_restore(void)
 {
-	if (hw.snc_was_off)
-		on_each_cpu(hw_snc_unshare, NULL, true);
+	if (!hw.snc_was_off)
+		return;
+	WRITE_ONCE(hw.restored, true);
+	synchronize_rcu();
+	on_each_cpu(hw_snc_unshare, NULL, true);
 }
 
 static void hw_exit(void)

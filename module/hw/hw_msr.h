@@ -27,7 +27,7 @@
 
 #define HW_ALL_EVENTS	(CMT_F_OCCUPANCY | CMT_MBM_EVENTS)
 
-/* Constant after init(), except snc_was_off. */
+/* Constant after init(), except the last two. */
 struct hw {
 	struct cmt_backend_caps *caps;
 	u32 nr_rmids;
@@ -38,6 +38,7 @@ struct hw {
 	u32 nodes_per_l3;
 	/* the RMID sharing mode was switched on by cmt; any CPU sets this */
 	bool snc_was_off;
+	bool restored;		/* and is off again: EVTSEL takes other numbers */
 };
 
 /* Accessed by its own CPU only, with interrupts off. */

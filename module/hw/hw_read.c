@@ -323,6 +323,11 @@ void hw_read(u32 rmid, u32 events, struct cmt_raws *raws)
 
 	lockdep_assert_irqs_disabled();
 
+	if (READ_ONCE(hw.restored)) {
+		raws->occupancy = CMT_RAW_UNAVAILABLE;
+		hw_no_mbm(raws);
+		return;
+	}
 	state = hw_look_at_abmc();
 	doubt = hw_doubt_begin(state);
 	hw_read_checked(rmid, events, raws, state);

@@ -1721,11 +1721,19 @@ static TCase *init_tests(void)
 
 #define SNC_OFF	0x8000000000000001ULL	/* and a bit that is none of ours */
 
+static u64 snc_waited;	/* the mode when readings under way were last waited for */
+
+void synchronize_rcu(void)
+{
+	snc_waited = fake.snc[0];
+}
+
 static void set_up_snc(void)
 {
 	u32 i;
 
 	set_up();
+	snc_waited = 0;
 	fake.has_snc = true;
 	for (i = 0; i < FAKE_CPUS; i++) {
 		fake.node[i] = i;
@@ -1823,12 +1831,30 @@ START_TEST(test_snc_mode_is_restored_before_exit)
 }
 END_TEST
 
+/* A program that reads on demand after that: another RMID's counter is none of its own. */
+START_TEST(test_snc_reads_nothing_once_restored)
+{
+	struct cmt_raws raws;
+
+	fake_cpu = 1;
+	start();
+	ck_assert_uint_eq(read_one(7, CMT_EVENT_OCCUPANCY), 1070);
+	hw->restore();
+	hw->read(7, ALL_EVENTS, &raws);
+	ck_assert_uint_eq(raws.occupancy, CTR_U);
+	ck_assert_uint_eq(raws.total, CTR_U);
+	ck_assert_uint_eq(raws.local, CTR_U);
+	ck_assert_uint_eq(snc_waited, SNC_OFF - 1);
+}
+END_TEST
+
 START_TEST(test_snc_mode_of_a_newer_kernel_stays)
 {
 	fake.snc[0] = fake.snc[1] = SNC_OFF - 1;
 	start();
 	ck_assert_uint_eq(caps.nodes_per_l3, 2);
 	hw->restore();
+	ck_assert_uint_eq(read_one(7, CMT_EVENT_OCCUPANCY), 70);
 	hw->exit();
 	ck_assert_uint_eq(fake.snc[0], SNC_OFF - 1);
 }
@@ -1906,6 +1932,7 @@ static TCase *snc_tests(void)
 	tcase_add_test(tcase, test_snc_skips_cpus_without_node);
 	tcase_add_test(tcase, test_snc_mode_is_restored);
 	tcase_add_test(tcase, test_snc_mode_is_restored_before_exit);
+	tcase_add_test(tcase, test_snc_reads_nothing_once_restored);
 	tcase_add_test(tcase, test_snc_mode_of_a_newer_kernel_stays);
 	tcase_add_test(tcase, test_snc_needs_its_register);
 	tcase_add_loop_test(tcase, test_snc_needs_a_known_model, 0,

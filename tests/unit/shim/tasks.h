@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ids, and RCU, for module/cpu/walk.c.  The test has the functions. */
+/* Ids for module/cpu/walk.c, and RCU.  The test has the functions. */
 #ifndef SHIM_TASKS_H
 #define SHIM_TASKS_H
 
@@ -25,6 +25,7 @@ struct task_struct *pid_task(struct pid *pid, enum pid_type type);
 int pid_nr(struct pid *pid);
 void rcu_read_lock(void);
 void rcu_read_unlock(void);
+void synchronize_rcu(void);
 void cond_resched(void);
 
 #endif
