@@ -112,6 +112,12 @@ class Browser:
                 {"type": "scroll", "x": x, "y": y, "deltaX": 0, "deltaY": by,
                  "duration": 0, "origin": "viewport"}]}]})
 
+    def move(self, x, y):
+        """Move the pointer, with no button."""
+        self.call("POST", self.session + "/actions", {"actions": [
+            {"type": "pointer", "id": "mouse", "actions": [
+                {"type": "pointerMove", "x": x, "y": y, "duration": 0}]}]})
+
     def drag(self, begin, end, shift=False):
         """Drag with the first button."""
         move = [{"type": "pointerMove", "x": begin[0], "y": begin[1], "duration": 0},
