@@ -40,7 +40,8 @@
  * moves 4 GiB/s then, holds what it held, and RMID 1 moves 100 MiB/s rather than 200.
  *
  * "beside": RMID 2 is that of a group of resctrl with CPU 3, which counts a part of what RMID 1
- * does; with "none" it counts all.  "sole": all members of its group are RMID 1's owner.
+ * does; with "none" it counts all.  "unmounted": resctrl is not, so that the RMID is that of a
+ * program.  "sole": all members of its group are RMID 1's owner.
  *
  * "container", "cpu" and "manual" are scopes.  In container scope 1 and 2 are
  * cgroups, CMT_FAKE_CGROUP the directory of the first, and 3 is the overflow
@@ -191,7 +192,7 @@ int cmt_device_open(struct cmt_device **result, const char *path,
 		.interval_min_ns = 100000, .interval_max_ns = 1000 * MS,
 		.l3_bytes = 16 << 20, .limbo_ns = 2 * MS,
 		.ring_hold_ns = 250 * MS, .budget_ns = 20000, .idle_ticks = 32,
-		.resctrl = CMT_RESCTRL_RESPECT, .resctrl_mounted = 1,
+		.resctrl = CMT_RESCTRL_RESPECT, .resctrl_mounted = !fake("unmounted"),
 		.module_version = "0.0.0", .reason = "made up \033[31m",
 	};
 	dev->interval_ns = dev->info.interval_ns;

@@ -260,6 +260,10 @@ has out ",rmid-overwritten"
 run 1 env CMT_FAKE=beside,hardware "$ctl" doctor
 has out "note     resctrl    mounted: 1 RMIDs are resctrl's, and 1 CPUs are of its groups; CPU 3 has RMID 2 of resctrl or another program: rows of containers lack what runs there"
 has out "cmtctl resctrl take counts it for cmt; resctrl's values of these groups are wrong then"
+run 1 env CMT_FAKE=beside,unmounted,hardware "$ctl" doctor
+has out "note     resctrl    not mounted; another program (pqos with MSRs?) wrote the RMID of 1 CPUs; CPU 3 has RMID 2 of resctrl or another program: rows of containers lack what runs there"
+run 1 env CMT_FAKE=unmounted,hardware "$ctl" doctor
+has out "good     resctrl    not mounted"
 run 1 env CMT_FAKE=hardware,unaccounted "$ctl" doctor
 has out 'note     waiting    what tasks wait for a CPU is not accounted: the kernel has \x1b[31mno CONFIG_SCHED_INFO'
 run 1 env CMT_FAKE=hardware "$ctl" doctor

@@ -32,7 +32,10 @@ static uint32_t services_pending(const struct ctl *ctl)
 	return n;
 }
 
-/* Groups whose tasks are all one owner's are in the row of that owner. */
+/*
+ * Groups of resctrl, and the programs that wrote the RMID of a CPU themselves.  Groups whose
+ * tasks are all one owner's are in the row of that owner.
+ */
 static void find_groups(const struct ctl *ctl, struct facts *facts)
 {
 	const struct cmt_containers_opts opts = {
@@ -80,7 +83,7 @@ static int ask_module(const struct ctl *ctl, struct facts *facts, const char **w
 		*what = "cannot read the resctrl mode";
 		ret = cmt_device_resctrl(ctl->dev, &facts->resctrl, &facts->mounted);
 	}
-	if (!ret && facts->mounted)
+	if (!ret && (facts->mounted || facts->stats.cpus_foreign))
 		find_groups(ctl, facts);
 	if (!ret && facts->stats.pending && facts->scope == CMT_SCOPE_CONTAINER)
 		facts->services_pending = services_pending(ctl);
