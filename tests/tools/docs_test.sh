@@ -201,6 +201,24 @@ completes "cmtctl -d /proc/sel" "/proc/self"
 [ ! "$exporter" ] || completes "cmt-exporter --hist" "--histograms"
 completes "cmtctl --file /proc/moun" "/proc/mounts"
 
+# The programs take the commands that the documents show.  They run on the device of
+# fake_device.c, which goes away soon; no recorder is asked to save, and nothing is measured.
+mkdir "$scratch/commands"
+{
+	grep -hE '^    (sudo )?(cmtstat|cmtctl) ' "$top/README.md" "$top"/docs/*.md
+	sed -n 's/^\.Dl [$#] \(cmt\)/    \1/p' "$top"/docs/man/*
+} | grep -v -e ' -> ' -e 'cmtctl save' |
+	sed -e 's/^ *\(sudo \)\{0,1\}//' -e 's/ *[#|;>].*//' -e 's/ -- .*/ -- true/' \
+		-e 's|/var/tmp|.|' | sort -u >"$scratch/all"
+checks=$((checks + 1))
+[ "$(wc -l <"$scratch/all")" -ge 30 ] || fail "the documents have few commands"
+while read -r tool arguments; do
+	checks=$((checks + 1))
+	(cd "$scratch/commands" && eval "CMT_FAKE=gone timeout 10 \"$bin/${tool}_fake\" $arguments") \
+		>"$scratch/out" 2>"$scratch/err" </dev/null
+	! grep -q '^usage: ' "$scratch/err" || fail "refused: $tool $arguments"
+done <"$scratch/all"
+
 # Every field of the machine formats is in the manual page.
 for by in container process cpu domain; do
 	"$bin/cmtstat_fake" -i 0.01 -n 1 --by $by --csv |
