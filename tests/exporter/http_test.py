@@ -268,7 +268,7 @@ def test_cardinality():
 
 
 def test_http():
-    e = Exporter("--interval", "60", "--window", "60")
+    e = Exporter("--interval", "60")
     status, head, body = e.get()
     check(status == 200 and "text/plain; version=0.0.4" in head, head)
     check("Connection: close" in head, head)
@@ -500,6 +500,13 @@ def test_errors():
                 ("x",), ("--nothing",), ("-r", ""), ("-d", "")):
         status, _, err = run(*bad)
         check(status == 2 and "usage: cmt-exporter" in err, f"{bad}: {status} {err}")
+    # the window is neither cut, nor shorter than the interval where only that is given
+    for bad in (("-i", "0.1", "-w", "360.1"), ("-i", "0.1", "-w", "3600")):
+        status, _, err = run(*bad)
+        check(status == 2 and "--window: at most 3600 times --interval" in err,
+              f"{bad}: {status} {err}")
+    for good in (("-i", "0.1", "-w", "360"), ("-w", "3600"), ("-i", "16"), ("-i", "60")):
+        Exporter(*good).stop()
     check(run("--version")[1].startswith("cmt-exporter "), "--version")
 
 

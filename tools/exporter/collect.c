@@ -171,10 +171,8 @@ static void disconnect_device(struct collector *collector)
 
 static uint32_t window_of(const struct exporter_config *config)
 {
-	uint64_t n = (config->window_ns + config->interval_ns - 1) /
-		     config->interval_ns;
-
-	return n > 3600 ? 3600 : (uint32_t)n;
+	return (uint32_t)((config->window_ns + config->interval_ns - 1) /
+			  config->interval_ns);
 }
 
 int collect_open(struct collector *collector,

@@ -23,7 +23,7 @@ struct exporter_config {
 	struct sockaddr_storage listen;
 	socklen_t listen_len;
 	uint64_t interval_ns;
-	uint64_t window_ns;
+	uint64_t window_ns;	/* 0: not given */
 	uint64_t max_containers;
 	uint64_t peak_bytes;	/* of an L3 domain, a second; 0: not known */
 	uint32_t counters;	/* CMT_F_WAITED | CMT_F_CYCLES | ... */
@@ -38,8 +38,14 @@ struct exporter_config {
 	enum origin origin;
 };
 
-/* With the address of EXPORTER_LISTEN. */
+/* With the address of EXPORTER_LISTEN, and without a window. */
 void exporter_defaults(struct exporter_config *config);
+
+/*
+ * When all options are parsed: the default of the window, which depends on the interval.
+ * Returns NULL, or why the two do not go together.
+ */
+const char *exporter_set_window(struct exporter_config *config);
 
 extern const struct program exporter_program;
 

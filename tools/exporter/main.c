@@ -170,14 +170,15 @@ int main(int argc, char **argv)
 {
 	struct exporter_config config;
 	enum options_result result;
+	const char *why;
 
 	exporter_defaults(&config);
 	result = options_parse(&exporter_program, &config, argc, argv, stderr);
 	if (result != OPTIONS_RUN)
 		return options_end(&exporter_program, "cmt-exporter", result);
-	if (config.window_ns < config.interval_ns)
-		return options_usage(&exporter_program, stderr,
-				     "--window: not less than --interval");
+	why = exporter_set_window(&config);
+	if (why)
+		return options_usage(&exporter_program, stderr, "%s", why);
 	if (optind < argc)
 		return options_usage(&exporter_program, stderr,
 				     "%s: takes no operand", argv[optind]);

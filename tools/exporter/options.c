@@ -10,6 +10,8 @@
 #define MIN_INTERVAL_NS 100000000ULL
 #define MAX_INTERVAL_NS 60000000000ULL
 #define MAX_WINDOW_NS	3600000000000ULL
+#define DEFAULT_WINDOW_NS 15000000000ULL
+#define WINDOW_INTERVALS 3600
 #define MAX_CONTAINERS	10000
 #define COUNTERS	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
 			 CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
@@ -152,10 +154,22 @@ static int set_source(void *config, const char *value)
 void exporter_defaults(struct exporter_config *config)
 {
 	*config = (struct exporter_config){
-		.interval_ns = 1000000000, .window_ns = 15000000000,
+		.interval_ns = 1000000000,
 		.max_containers = 1000, .counters = CMT_F_WAITED, .seccomp = true,
 	};
 	set_listen(config, EXPORTER_LISTEN);
+}
+
+const char *exporter_set_window(struct exporter_config *config)
+{
+	if (!config->window_ns)
+		config->window_ns = config->interval_ns > DEFAULT_WINDOW_NS ?
+				    config->interval_ns : DEFAULT_WINDOW_NS;
+	if (config->window_ns < config->interval_ns)
+		return "--window: not less than --interval";
+	if (config->window_ns > WINDOW_INTERVALS * config->interval_ns)
+		return "--window: at most 3600 times --interval";
+	return NULL;
 }
 
 enum {
@@ -171,7 +185,7 @@ static const struct option_spec options[] = {
 	  set_listen, NULL },
 	{ 'i', "interval", "SECONDS", "renew values so often, 0.1 to 60, default 1",
 	  "a number of seconds from 0.1 to 60", set_interval, NULL },
-	{ 'w', "window", "SECONDS", "least and most are of so long, default 15",
+	{ 'w', "window", "SECONDS", "least and most are of so long, default 15, or the interval if that is longer",
 	  "a number of seconds from 0.1 to 3600", set_window, NULL },
 	{ 'm', "max-containers", "N", "show the N largest, the others in one, default 1000",
 	  "a whole number from 1 to 10000", set_max_containers, NULL },
