@@ -45,6 +45,10 @@ run 2 "$stat" record -o "$file" -m 1K
 has err "of at least 64K"
 run 2 "$stat" record -o "$file" --max-files 3
 has err "only with --max-size"
+run 2 "$stat" record -o "$file" -C --counters-first
+has err "not together with --no-counters"
+run 2 "$stat" record -o "$file" --counters-first -C
+has err "not together with --counters-first"
 run 2 "$stat" replay
 has err "which file?"
 run 2 "$stat" replay "$file" "$file"

@@ -57,8 +57,12 @@ static int set_max_files(void *config, const char *value)
 /* What tasks wait is the kernel's count, not the processor's. */
 static int set_no_counters(void *config, const char *value)
 {
+	struct record_config *to = config;
+
 	(void)value;
-	((struct record_config *)config)->counters = CMT_F_WAITED;
+	if (to->counters & CMT_F_COUNTERS_FIRST)
+		return -EINVAL;
+	to->counters = CMT_F_WAITED;
 	return 0;
 }
 
@@ -208,7 +212,7 @@ static const struct option_spec options[] = {
 	  "a path", set_socket, WORDS_FILES },
 	{ 'C', "no-counters", NULL,
 	  "do not use the processor's counters and the memory channels",
-	  NULL, set_no_counters, NULL },
+	  "not together with --counters-first", set_no_counters, NULL },
 	{ KEY_COUNTERS_FIRST, "counters-first", NULL,
 	  "keep the counters, also where other programs need them",
 	  "not together with --no-counters", set_counters_first, NULL },
