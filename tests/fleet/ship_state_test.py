@@ -460,6 +460,17 @@ class Ship(unittest.TestCase):
         self.server.status = 500
         self.assertIn('not sent', self.ship(1, self.saved / FIRST))
 
+    def test_given_without_rows(self):
+        """As one of the directory: it is left out, and the next one is sent."""
+        self.except_where(f'*{FIRST}*) echo nothing in it >&2; exit ;;')
+        self.save(FIRST)
+        self.save(SECOND)
+        out = self.ship(0, self.saved / FIRST, self.saved / SECOND)
+        self.assertEqual(out, f'cmt-ship: left out: {self.saved / FIRST}: '
+                         'cmtstat export: nothing in it \n')
+        self.assertIn('usage', self.server.tables())
+        self.assertFalse(self.state.exists())
+
     def test_incidents_as_bad(self):
         """Each has its rows of 1 ms, once, though two are as bad, and one has two suspects."""
         log = self.top / 'log'
