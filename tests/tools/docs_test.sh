@@ -219,6 +219,15 @@ while read -r tool arguments; do
 	! grep -q '^usage: ' "$scratch/err" || fail "refused: $tool $arguments"
 done <"$scratch/all"
 
+# The statistics of the module are those of cmtctl.
+sed -n '/^struct cmt_stats {/,/^}/s/^\t__[a-z0-9_]* \([a-z_]*\);.*/\1/p' "$top/module/uapi/cmt.h" |
+	grep -vx -e size -e flags | sort >"$scratch/wanted"
+checks=$((checks + 1))
+[ "$(wc -l <"$scratch/wanted")" -ge 20 ] || fail "no statistics"
+"$bin/cmtctl_fake" stats --json | grep -o '"[a-z_0-9]*":' | tr -d '":' | grep -vx emulated |
+	sort >"$scratch/fields"
+equal "cmtctl stats lacks some, or has more" "$scratch/wanted" "$scratch/fields"
+
 # Every field of the machine formats is in the manual page.
 for by in container process cpu domain; do
 	"$bin/cmtstat_fake" -i 0.01 -n 1 --by $by --csv |

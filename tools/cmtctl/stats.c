@@ -13,6 +13,7 @@ static void add_now(struct fields *fields, const struct cmt_stats *stats)
 	fields_number(fields, "readers", stats->readers, NULL);
 	fields_number(fields, "cpus_online", stats->cpus_online, NULL);
 	fields_number(fields, "cpus_unread", stats->cpus_unread, NULL);
+	fields_number(fields, "cpus_foreign", stats->cpus_foreign, NULL);
 	fields_number(fields, "rings_small", stats->rings_small, NULL);
 }
 
