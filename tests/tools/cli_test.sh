@@ -29,7 +29,7 @@ has err "info: takes no operands"
 run 2 "$bin/cmtstat" --
 has err "--: no command follows"
 for option in "--by cpu" --expand "-n 1" --csv --plain "-s name" "-t 1" "-f x" \
-	--light "--peak 40G"; do
+	--light "--peak 40G" --no-color --counters-first; do
 	# shellcheck disable=SC2086
 	run 2 "$bin/cmtstat" $option -- true
 	has err "with a command, only --interval, --json and --device"
@@ -98,6 +98,10 @@ run 2 "$bin/cmtctl" show --children
 has err "--children: not with show"
 run 2 "$bin/cmtstat" --expand --by process
 has err "--expand: only --by container"
+run 2 "$bin/cmtstat" --why --no-marks
+has err "--why: only --interval, "
+run 2 "$bin/cmtstat" --light --counters-first
+has err "--light: not --counters-first"
 
 for option in "-i 0" "-i 4000" "-i x" "-n 0" "-n -1" "--by pod" "-s size" \
 	"--json --csv" "-t 0"; do
@@ -227,6 +231,8 @@ kill "$service"
 wait "$service" 2>/dev/null
 
 # Only where it was not named, the recorder is that of the service.
+run 2 "$bin/cmtctl" -d "$missing" save
+has err "--device: not with save"
 run 1 "$bin/cmtctl" save "$scratch/out.cmt"
 has err "out.cmt: No such file"
 has err "(cmtstat record --socket), not the file to save to"

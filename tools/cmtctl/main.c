@@ -70,6 +70,8 @@ static const char *misplaced(const struct command *command,
 		return "interval";
 	if (config->count && !(command->knows & KNOWS_TIME))
 		return "count";
+	if (config->device && command->run == ctl_save)
+		return "device";
 	return NULL;
 }
 

@@ -22,7 +22,8 @@ static const char *misplaced(const struct config *config)
 	if (config->by_given || config->expand || config->count ||
 	    config->top || config->filter || config->plain || config->light ||
 	    config->why || config->peak_bytes || config->slower ||
-	    config->sort != SORT_DEFAULT || config->output == OUTPUT_CSV)
+	    config->sort != SORT_DEFAULT || config->output == OUTPUT_CSV ||
+	    config->no_color || config->counters & CMT_F_COUNTERS_FIRST)
 		return "with a command, only --interval, --json and --device";
 	return NULL;
 }
@@ -45,6 +46,8 @@ static const char *not_light(const struct config *config)
 		return "--light: not --by channel: memory channels are read in ticks";
 	if (config->slower)
 		return "--light: not --slower, --sort slower: slowdowns need the sampling";
+	if (config->counters & CMT_F_COUNTERS_FIRST)
+		return "--light: not --counters-first: the processor's counters need the sampling";
 	if (config->interval_ns < LIGHT_MIN_NS ||
 	    config->interval_ns > LIGHT_MAX_NS)
 		return "--light: an interval from 0.05 to 1800";

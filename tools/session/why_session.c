@@ -41,7 +41,7 @@ const char *why_misplaced(const struct config *config, bool replay)
 	if (config->light)
 		return "--why: not with --light: it needs the sampling";
 	if (config->expand || config->top || config->sort != SORT_DEFAULT ||
-	    config->output == OUTPUT_CSV)
+	    config->output == OUTPUT_CSV || !config->marks)
 		return replay ? "--why: only --from, --to, --interval, --count, --json, --filter and --peak" :
 				"--why: only --interval, --count, --json, --filter, --peak, --no-counters and --device";
 	return NULL;
