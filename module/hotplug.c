@@ -10,6 +10,8 @@
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/smp.h>
@@ -63,26 +65,26 @@ static int hotplug_dead(unsigned int cpu)
 }
 
 /* The CPU is online, and has no RMID and no samples. */
-static void domain_refuse(unsigned int cpu, u32 id)
+static void cpu_refuse(unsigned int cpu, u32 id, int err)
 {
 	this_cpu_write(cmt_cpus.unread, true);
-	pr_warn_once("CPU %u is in L3 domain %u, which is one more than %d: such CPUs are not sampled\n",
-		     cpu, id, CMT_MAX_DOMAINS);
+	if (err == -ENOSPC)
+		pr_warn_once("CPU %u is in L3 domain %u, which is one more than %d: such CPUs are not sampled\n",
+			     cpu, id, CMT_MAX_DOMAINS);
+	else
+		pr_warn("no memory for CPU %u: it is not sampled\n", cpu);
 }
 
 /* On the CPU itself, in process context. */
 static int hotplug_up(unsigned int cpu)
 {
 	u32 id = cmt_topology_domain_id(cmt_caps.nodes_per_l3);
-	int domain = domain_index(id);
+	int domain = domain_index(id), ret = min(domain, 0);
 
-	if (domain == -ENOSPC) {
-		domain_refuse(cpu, id);
-		return 0;
-	}
-	if (domain < 0 ||
-	    (!this_cpu_read(cmt_rings.slots) && cpu_prepare(cpu))) {
-		pr_warn_once("no memory for CPU %u: it is not sampled\n", cpu);
+	if (!ret && !this_cpu_read(cmt_rings.slots))
+		ret = cpu_prepare(cpu);
+	if (ret) {
+		cpu_refuse(cpu, id, ret);
 		return 0;
 	}
 	cmt_cpu_up(domain, id);

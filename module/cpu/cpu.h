@@ -37,7 +37,7 @@ struct cmt_hints {
  */
 struct cmt_cpu {
 	bool up;		/* between cpu_up() and cpu_down() */
-	bool unread;		/* online, in a domain without an index */
+	bool unread;		/* online, without a domain or without memory */
 	bool overwritten;	/* an owner's RMID was overwritten since the last tick */
 	bool reloading;		/* reload is queued */
 	bool tick_loads;	/* the tick's end loads the RMID of current */

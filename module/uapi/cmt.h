@@ -467,8 +467,9 @@ struct cmt_stats {
 	__u32 readers;		/* now: descriptors that mapped a ring */
 	__u32 cpus_online;	/* now: rings in CMT_RING_ONLINE or _QUIET */
 	__u32 rmids_foreign;	/* now: RMIDs that resctrl or another agent uses */
-	__u32 cpus_unread;	/* now: online in L3 domains beyond the first 64: they
-				 * have no RMIDs and no samples
+	__u32 cpus_unread;	/* now: online without RMIDs and samples: in L3 domains
+				 * beyond the first 64, or memory was short when they
+				 * came online
 				 */
 	__aligned_u64 allocs;
 	__aligned_u64 frees;

@@ -62,3 +62,11 @@ cmt_module_test(state_settings test_state_settings.c ${CMT_MODULE_DIR}/ring/sett
 target_compile_options(test_state_settings PRIVATE -include ${CMT_SHIM_DIR}/one_cpu.h)
 cmt_module_test(counter test_counter.c ${CMT_MODULE_DIR}/hw/counter.c)
 cmt_module_test(pattern test_pattern.c ${CMT_MODULE_DIR}/scope/pattern.c)
+
+# cmt_rooms_test(name source): test_name.c of one file of the upper rooms.
+function(cmt_rooms_test name source)
+	cmt_module_test(${name} test_${name}.c ${CMT_MODULE_DIR}/${source})
+	target_compile_options(test_${name} PRIVATE -include ${CMT_SHIM_DIR}/rooms.h)
+endfunction()
+
+cmt_rooms_test(hotplug hotplug.c)

@@ -373,17 +373,20 @@ static void judge_kernel(struct list *list, const struct cmt_info *info)
 		    "which has no owner", rmid);
 }
 
-/* The L3s of these CPUs are beyond the module's table. */
-static void judge_domains(struct list *list, const struct cmt_stats *stats)
+/* The module had no memory for these CPUs, or their L3s are beyond its table. */
+static void judge_unread(struct list *list, const struct cmt_stats *stats)
 {
 	struct finding *finding;
 
 	if (!stats->cpus_unread)
 		return;
-	finding = add(list, "L3 domains", FINDING_PROBLEM);
-	say(finding, "%u of %u CPUs are in L3 domains beyond the 64 that cmt reads: tasks "
-	    "there are not counted", stats->cpus_unread, stats->cpus_online);
-	advise(finding, "Keep what is to be measured on the other CPUs, with a cpuset or taskset");
+	finding = add(list, "CPUs", FINDING_PROBLEM);
+	say(finding, "CPUs online and not sampled: %u, whose L3 domain is beyond the 64 that "
+	    "cmt reads, or for which memory was short: tasks there are not counted",
+	    stats->cpus_unread);
+	advise(finding, "The kernel's log says which. Take a CPU that found no memory offline and "
+	       "online again; keep what is to be measured on the other CPUs, with a cpuset or "
+	       "taskset");
 }
 
 static void judge_ticks(struct list *list, const struct facts *facts)
@@ -440,7 +443,7 @@ unsigned int findings_make(const struct facts *facts, struct finding *findings)
 	judge_intel_cqm(&list, facts->has_intel_cqm);
 	judge_telemetry(&list, facts);
 	judge_kernel(&list, facts->info);
-	judge_domains(&list, &facts->stats);
+	judge_unread(&list, &facts->stats);
 	judge_ticks(&list, facts);
 	judge_failures(&list, facts);
 	return list.nr;

@@ -62,7 +62,7 @@ class Stats:
     readers: int  #: now: descriptors that mapped a ring
     cpus_online: int  #: now
     rmids_foreign: int  #: now: another agent uses them
-    cpus_unread: int  #: now: in L3 domains beyond the 64 that are read
+    cpus_unread: int  #: now: online, and not sampled
     allocs: int
     frees: int
     alloc_fails: int  #: owners that became pending

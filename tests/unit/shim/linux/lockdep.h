@@ -9,5 +9,6 @@
 __attribute__((weak)) bool shim_irqs_off;
 
 #define lockdep_assert_irqs_disabled()	assert(shim_irqs_off)
+#define lockdep_assert_held(lock)	assert((lock)->held)
 
 #endif

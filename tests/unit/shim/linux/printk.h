@@ -6,6 +6,7 @@
 #define pr_fmt(fmt)	"cmt: " fmt
 #endif
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* What was printed last, and how many lines in all. */
@@ -19,5 +20,13 @@ __attribute__((weak)) unsigned int shim_lines;
 } while (0)
 
 #define pr_warn	pr_err
+
+#define pr_warn_once(format, ...) do {		\
+	static bool shim_said;			\
+						\
+	if (!shim_said)				\
+		pr_warn(format, ##__VA_ARGS__);	\
+	shim_said = true;			\
+} while (0)
 
 #endif

@@ -10,6 +10,8 @@ typedef struct {
 	bool held;
 } raw_spinlock_t;
 
+#define DEFINE_RAW_SPINLOCK(name)	raw_spinlock_t name
+
 __attribute__((weak)) unsigned int shim_locks_held;
 
 static inline void raw_spin_lock_init(raw_spinlock_t *lock)

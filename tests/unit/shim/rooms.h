@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * As one_cpu.h, for files of the rooms above cpu.  Of module/cpu/cpu.h there is what these
+ * use; the test has the functions.
+ */
+#ifndef SHIM_ROOMS_H
+#define SHIM_ROOMS_H
+
+#include "one_cpu.h"
+
+#define CMT_CPU_H
+
+#include <linux/bitops.h>
+#include <linux/compiler.h>
+#include <linux/limits.h>
+
+#include "cmt.h"
+
+struct cmt_perf;
+
+struct cmt_cpu {
+	bool up;
+	bool unread;
+	u32 domain;
+	unsigned long *ran, *forward;
+	struct cmt_perf *perf;
+	struct perf_sum *sum;
+};
+
+DECLARE_PER_CPU(struct cmt_cpu, cmt_cpus);
+
+void cmt_cpu_up(u32 domain, u32 domain_id);
+void cmt_cpu_down(void);
+void cmt_cpus_refresh(void);
+bool cmt_resctrl_is_mounted(void);
+void cmt_notes_drop(u32 rmid);
+const char *cmt_wait_alloc(void);
+void cmt_wait_free(void);
+void cmt_wait_begin(void);
+
+#include "cpu/perf.h"
+
+#endif
