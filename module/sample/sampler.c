@@ -4,6 +4,7 @@
  * divide by the interval, on all CPUs at once (tick.c).
  */
 #include <linux/bitmap.h>
+#include <linux/bug.h>
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -11,6 +12,8 @@
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
@@ -96,7 +99,9 @@ static void ticks_stop(void)
 	unsigned int cpu;
 
 	lockdep_assert_held(&sampler_mutex);
-	WRITE_ONCE(running, false);
+	/* a first time, which cmt_sampler_ran() finds while the last ticks end */
+	WRITE_ONCE(stopped_at, ktime_get_ns());
+	smp_store_release(&running, false);	/* pairs with cmt_sampler_ran() */
 	smp_mb();	/* pairs with timer_start() */
 	for_each_possible_cpu(cpu)
 		if (per_cpu(cmt_sampler_cpus, cpu))
@@ -189,7 +194,8 @@ bool cmt_sampler_is_suspended(void)
 
 bool cmt_sampler_ran(u64 now)
 {
-	return READ_ONCE(running) ||
+	/* pairs with ticks_stop(): the time is there when there are no ticks */
+	return smp_load_acquire(&running) ||
 	       (s64)(now - READ_ONCE(stopped_at)) <= (s64)CMT_COUNTER_GAP_NS;
 }
 

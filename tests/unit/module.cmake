@@ -70,3 +70,4 @@ function(cmt_rooms_test name source)
 endfunction()
 
 cmt_rooms_test(hotplug hotplug.c)
+cmt_rooms_test(sampler sample/sampler.c)

@@ -9,7 +9,15 @@
 	((unsigned long *)kcalloc(BITS_TO_LONGS(bits), sizeof(unsigned long), gfp))
 #define bitmap_free(bitmap)	kfree(bitmap)
 
-/* @bits is a multiple of a word's. */
+/* @bits is a multiple of a word's, as of the next function. */
+static inline void bitmap_zero(unsigned long *bitmap, unsigned int bits)
+{
+	unsigned int i;
+
+	for (i = 0; i < bits / BITS_PER_LONG; i++)
+		bitmap[i] = 0;
+}
+
 static inline bool bitmap_empty(const unsigned long *bitmap, unsigned int bits)
 {
 	unsigned int i;

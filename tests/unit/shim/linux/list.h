@@ -9,6 +9,10 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
+struct hlist_node {
+	struct hlist_node *next, **pprev;
+};
+
 static inline void INIT_LIST_HEAD(struct list_head *list)
 {
 	list->next = list;

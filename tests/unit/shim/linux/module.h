@@ -2,6 +2,8 @@
 #ifndef SHIM_LINUX_MODULE_H
 #define SHIM_LINUX_MODULE_H
 
+#include <linux/init.h>
+
 #define KBUILD_MODNAME	"cmt"
 
 /* A test sets a parameter through shim_param_<name>(). */

@@ -26,7 +26,10 @@ static inline void kfree(void *p)
 	free(p);
 }
 
-#define kvcalloc(n, size, gfp)	kcalloc(n, size, gfp)
+#define kzalloc_node(size, gfp, node)	((void)(node), kcalloc(1, size, gfp))
+#define struct_size(p, member, n)	(sizeof(*(p)) + sizeof((p)->member[0]) * (n))
+
+#define kvcalloc(n, size, gfp)		kcalloc(n, size, gfp)
 #define kvfree(p)		kfree(p)
 
 #endif
