@@ -39,6 +39,8 @@ static_assert(CMT_PERF_FLAG(CMT_PERF_NR + 1) == CMT_F_WAITED);
 static DEFINE_MUTEX(perf_mutex);
 static u32 wanted;	/* CMT_F_* to count; with what was recent at the last retry */
 static DEFINE_PER_CPU(bool, has_ticks);
+/* a CPU that came online has made values be given up on all CPUs: these are to be updated */
+static bool cpus_owed;
 /* why waiting is not accounted; NULL: it is */
 static const char *wait_reason = "not asked for";
 
@@ -118,6 +120,7 @@ static void cpus_update(void)
 	unsigned int cpu;
 	bool again;
 
+	cpus_owed = false;
 	do {
 		again = false;
 		for_each_online_cpu(cpu)
@@ -264,6 +267,8 @@ static void wants_apply(void)
 
 	if (now != wanted)
 		perf_change(now);
+	else if (wanted && cpus_owed)
+		cpus_update();
 	look_schedule();
 }
 
@@ -369,7 +374,7 @@ void cmt_perf_cpu_up(unsigned int cpu, bool ticks)
 	mutex_lock(&perf_mutex);
 	per_cpu(has_ticks, cpu) = ticks;
 	if (wanted && ticks)
-		cpu_update(cpu);
+		cpus_owed |= cpu_update(cpu);
 	else
 		cpu_stop(cpu, cpu_write_remove);
 	counts_check_later();

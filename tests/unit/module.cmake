@@ -71,3 +71,4 @@ endfunction()
 
 cmt_rooms_test(hotplug hotplug.c)
 cmt_rooms_test(sampler sample/sampler.c)
+cmt_rooms_test(perf_want cpu/perf_want.c)

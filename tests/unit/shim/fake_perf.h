@@ -54,6 +54,7 @@ void perf_event_release_kernel(struct perf_event *event);
 	(function)(info);					\
 })
 
+#define NSEC_PER_MSEC			1000000ULL
 #define NSEC_PER_SEC			1000000000ULL
 #define data_race(expression)		(expression)
 #define sizeof_field(type, member)	sizeof(((type *)0)->member)
