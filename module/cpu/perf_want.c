@@ -343,6 +343,14 @@ static void retry_fn(struct work_struct *work)
 	counts_update(retry_all);
 }
 
+/* Something has changed that decides which values are counted: check this outside of hotplug. */
+static void counts_check_later(void)
+{
+	lockdep_assert_held(&perf_mutex);
+	if (wanted)
+		queue_work(system_dfl_wq, &apply_work);
+}
+
 static void cpu_set_waits(void *unused)
 {
 	struct cmt_perf *p = this_cpu_read(cmt_cpus.perf);
@@ -357,16 +365,9 @@ void cmt_perf_set_waits(const char *reason)
 	mutex_lock(&perf_mutex);
 	wait_reason = reason;
 	on_each_cpu(cpu_set_waits, NULL, true);
+	counts_check_later();
 	mutex_unlock(&perf_mutex);
 	cpus_read_unlock();
-}
-
-/* Other CPUs decide from now on which values are counted: check this outside of hotplug. */
-static void counts_check_later(void)
-{
-	lockdep_assert_held(&perf_mutex);
-	if (wanted)
-		queue_work(system_dfl_wq, &apply_work);
 }
 
 void cmt_perf_cpu_up(unsigned int cpu, bool ticks)

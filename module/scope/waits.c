@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* When it is accounted what tasks wait for a CPU (cpu/wait.h): while a descriptor asks. */
+#include <linux/errno.h>
 #include <linux/jiffies.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -11,6 +12,9 @@
 
 /* The time for which waiting is accounted when no descriptor asks for it any more */
 #define STAY_MS		2000
+
+/* Until the next attempt, where it could not be accounted for a moment */
+#define RETRY_MS	1000
 
 static DEFINE_RAW_SPINLOCK(waits_lock);
 static u32 nr_wanting;		/* number of descriptors; written with the lock */
@@ -26,30 +30,42 @@ static void accounts_end(void)
 	cmt_wait_free();
 }
 
-/* Returns the reason why waiting cannot be accounted, or NULL. */
-static const char *accounts_begin(void)
+/*
+ * *@reason: why waiting cannot be accounted, or NULL.  0; -ENOENT: not by this kernel; another
+ * error: not now.
+ */
+static int accounts_begin(const char **reason)
 {
-	const char *reason = cmt_wait_alloc();
+	int ret;
 
-	if (reason)
-		return reason;
-	if (cmt_probes_add_wakeup()) {
+	*reason = cmt_wait_alloc();
+	if (*reason)
+		return CMT_WAIT_REASON[0] ? -ENOENT : -ENOMEM;
+	ret = cmt_probes_add_wakeup();
+	if (ret) {
+		*reason = "no tracepoint of wake-ups";
 		cmt_wait_free();
-		return "no tracepoint of wake-ups";
+		return ret;
 	}
 	cmt_wait_begin();
-	if (!cmt_probes_account_waits(true))
-		return NULL;
-	accounts_end();
-	return "no tracepoint of switches";
+	ret = cmt_probes_account_waits(true);
+	if (ret) {
+		*reason = "no tracepoint of switches";
+		accounts_end();
+	}
+	return ret;
 }
 
 static void waits_begin(void)
 {
-	const char *reason = accounts_begin();
+	const char *reason;
+	int ret = accounts_begin(&reason);
 
-	on = !reason;
+	on = !ret;
 	cmt_perf_set_waits(reason);
+	if (ret && ret != -ENOENT)
+		queue_delayed_work(system_dfl_wq, &waits_work,
+				   msecs_to_jiffies(RETRY_MS));
 }
 
 static void waits_end(void)

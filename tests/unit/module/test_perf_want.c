@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* On which CPUs values are counted, and when again (module/cpu/perf_want.c). */
+/* What is counted when CPUs come up, and when waiting is (module/cpu/perf_want.c). */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,14 +146,34 @@ START_TEST(test_cpu_up_before_the_end)
 }
 END_TEST
 
+/* Waiting is accounted later than a reader asked for it: a STATE says so. */
+START_TEST(test_waits_later)
+{
+	u32 wanted_here = 0;
+
+	cmt_perf_cpu_up(0, true);
+	cmt_perf_set_waits("no memory");
+	cmt_perf_want(&wanted_here, CMT_F_CYCLES | CMT_F_WAITED);
+	ck_assert_uint_eq(cmt_settings.counters, CMT_F_CYCLES);
+	ck_assert_uint_eq(states, 1);
+	cmt_perf_set_waits(NULL);
+	shim_pass(1);
+	ck_assert_uint_eq(cmt_settings.counters, CMT_F_CYCLES | CMT_F_WAITED);
+	ck_assert_uint_eq(states, 2);
+	cmt_perf_want(&wanted_here, 0);
+	cmt_perf_stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("perf_want");
-	TCase *tcase = tcase_create("hotplug");
+	TCase *tcase = tcase_create("change");
 
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase, test_cpu_up_gives_up);
 	tcase_add_test(tcase, test_cpu_up_before_the_end);
+	tcase_add_test(tcase, test_waits_later);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -34,6 +34,7 @@ void cmt_cpu_down(void);
 void cmt_cpus_refresh(void);
 bool cmt_resctrl_is_mounted(void);
 void cmt_notes_drop(u32 rmid);
+#define CMT_WAIT_REASON	""
 const char *cmt_wait_alloc(void);
 void cmt_wait_free(void);
 void cmt_wait_begin(void);

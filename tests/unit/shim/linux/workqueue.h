@@ -37,9 +37,18 @@ __attribute__((weak)) struct workqueue_struct shim_queue;
 #define alloc_workqueue(name, flags, most)	(&shim_queue)
 #define destroy_workqueue(queue)		((void)(queue))
 
-/* The items whose timer ran at any time */
-#define SHIM_DELAYED	4
-__attribute__((weak)) struct delayed_work *shim_delayed[SHIM_DELAYED];
+/* The items that were queued, and those whose timer ran, at any time */
+#define SHIM_WORKS	4
+__attribute__((weak)) struct work_struct *shim_works[SHIM_WORKS];
+__attribute__((weak)) struct delayed_work *shim_delayed[SHIM_WORKS];
+
+#define shim_remember(list, item) do {				\
+	size_t i_ = 0;						\
+								\
+	while ((list)[i_] && (list)[i_] != (item))		\
+		assert(++i_ < SHIM_WORKS);			\
+	(list)[i_] = (item);					\
+} while (0)
 
 static inline bool queue_work(struct workqueue_struct *queue, struct work_struct *work)
 {
@@ -47,6 +56,7 @@ static inline bool queue_work(struct workqueue_struct *queue, struct work_struct
 
 	assert(queue);
 	work->queued = true;
+	shim_remember(shim_works, work);
 	return queues;
 }
 
@@ -68,16 +78,6 @@ static inline bool cancel_work_sync(struct work_struct *work)
 	return was;
 }
 
-static inline void shim_timer(struct delayed_work *work, unsigned long jiffies)
-{
-	size_t i;
-
-	work->jiffies = jiffies;
-	for (i = 0; shim_delayed[i] && shim_delayed[i] != work; i++)
-		assert(i + 1 < SHIM_DELAYED);
-	shim_delayed[i] = work;
-}
-
 static inline bool queue_delayed_work(struct workqueue_struct *queue,
 				      struct delayed_work *work, unsigned long jiffies)
 {
@@ -85,7 +85,8 @@ static inline bool queue_delayed_work(struct workqueue_struct *queue,
 	if (work->work.queued || work->jiffies)
 		return false;
 	work->work.queued = !jiffies;
-	shim_timer(work, jiffies);
+	work->jiffies = jiffies;
+	shim_remember(shim_delayed, work);
 	return true;
 }
 
@@ -112,7 +113,9 @@ static inline bool cancel_delayed_work_sync(struct delayed_work *work)
 /* So much time passes: run what is due then, each item once at most. */
 static inline void shim_pass(unsigned long jiffies)
 {
-	for (size_t i = 0; i < SHIM_DELAYED && shim_delayed[i]; i++) {
+	for (size_t i = 0; i < SHIM_WORKS && shim_works[i]; i++)
+		flush_work(shim_works[i]);
+	for (size_t i = 0; i < SHIM_WORKS && shim_delayed[i]; i++) {
 		struct delayed_work *work = shim_delayed[i];
 
 		if (work->jiffies > jiffies) {
