@@ -21,6 +21,7 @@
  * outlives its process.
  */
 #include <linux/cgroup.h>
+#include <linux/container_of.h>
 #include <linux/cpu.h>
 #include <linux/minmax.h>
 #include <linux/preempt.h>
@@ -459,17 +460,40 @@ static void scope_open(u32 to)
 	cmt_scope_resolve_all();
 }
 
-void cmt_scope_set(u32 to, struct cmt_pattern_set *set)
+/* A change that a caller of cmt_scope_set() waits for */
+struct scope_change {
+	struct work_struct work;
+	u32 to;
+	struct cmt_pattern_set *set;
+};
+
+static void scope_change_fn(struct work_struct *work)
 {
+	struct scope_change *change = container_of(work, struct scope_change, work);
+
 	mutex_lock(&cmt_scope_mutex);
 	scope_close();
-	if (set)
-		cmt_containers_set(set);
-	scope_open(to);
+	if (change->set)
+		cmt_containers_set(change->set);
+	scope_open(change->to);
 	cmt_probes_update();
 	cmt_pending_run();
 	cmt_settings_emit();
 	mutex_unlock(&cmt_scope_mutex);
+}
+
+/*
+ * A caller may lose its CPU at any instant, and get none for long: no process would have an
+ * owner until then.  So a work item makes the change.
+ */
+void cmt_scope_set(u32 to, struct cmt_pattern_set *set)
+{
+	struct scope_change change = { .to = to, .set = set };
+
+	INIT_WORK_ONSTACK(&change.work, scope_change_fn);
+	queue_work(system_dfl_wq, &change.work);
+	flush_work(&change.work);
+	destroy_work_on_stack(&change.work);
 }
 
 void cmt_scope_stop(void)

@@ -36,7 +36,8 @@ extern struct mutex cmt_scope_mutex;
 /*
  * Change the scope.  All owners that are not held lose their RMIDs.  Then the owners of the
  * new scope get RMIDs.  @set: the new patterns, from kvmalloc(), which container.c owns
- * from then on; NULL: the patterns stay.  Process context.
+ * from then on; NULL: the patterns stay.  Returns when the change is made.  Process
+ * context, without locks.
  */
 void cmt_scope_set(u32 scope, struct cmt_pattern_set *set);
 

@@ -618,8 +618,8 @@ static void flood_crowd(void)
 	dev_close(&dev);
 }
 
-/* The number of calls by this process */
-static unsigned int trace_calls_here(void)
+/* The number of calls by this process, and in *all of those by every task */
+static unsigned int trace_calls_here(unsigned int *all)
 {
 	FILE *file = fopen(TRACING "trace", "r");
 	char line[256], task[16];
@@ -627,8 +627,13 @@ static unsigned int trace_calls_here(void)
 
 	CHECK(file, "trace: %m");
 	snprintf(task, sizeof(task), "-%d ", getpid());
-	while (fgets(line, sizeof(line), file))
-		n += strstr(line, "cmt_ask:") && strstr(line, task);
+	*all = 0;
+	while (fgets(line, sizeof(line), file)) {
+		if (!strstr(line, "cmt_ask:"))
+			continue;
+		++*all;
+		n += !!strstr(line, task);
+	}
 	fclose(file);
 	return n;
 }
@@ -640,7 +645,7 @@ static unsigned int trace_calls_here(void)
 static void flood_ticks(void)
 {
 	unsigned long calls;
-	unsigned int here;
+	unsigned int here, all;
 	struct dev dev;
 
 	dev_open(&dev, O_RDWR);
@@ -651,10 +656,34 @@ static void flood_ticks(void)
 	dev_set_interval(&dev, 1000000);
 	calls = trace_calls() - calls;
 	trace_stop();
-	here = trace_calls_here();
+	here = trace_calls_here(&all);
 	trace_end();
 	CHECK(calls == 3, "%lu starts of ticks", calls);
+	CHECK(all == calls, "%u of them in the trace", all);
 	CHECK(!here, "%u of them by the program", here);
+	dev_close(&dev);
+}
+
+/*
+ * The same of a change of the scope: between the old scope and the new one no process has an
+ * owner.
+ */
+static void flood_scope(void)
+{
+	unsigned int here, all;
+	struct dev dev;
+
+	dev_open(&dev, O_RDWR);
+	trace_start("cmt_pending_run"); /* near the end of a change */
+	scope_set(&dev, CMT_SCOPE_CONTAINER);
+	scope_set(&dev, CMT_SCOPE_PROCESS);
+	scope_set(&dev, CMT_SCOPE_PROCESS);
+	trace_stop();
+	here = trace_calls_here(&all);
+	trace_end();
+	CHECK(all == 3, "%u changes of the scope", all);
+	CHECK(!here, "%u of them by the program", here);
+	check_pool(&dev);
 	dev_close(&dev);
 }
 
@@ -669,5 +698,6 @@ const struct test flood_tests[] = {
 	{ "flood_moves", flood_moves, SOFTWARE "scope=container", 40 },
 	{ "flood_crowd", flood_crowd, SOFTWARE "scope=process", 120 },
 	{ "flood_ticks", flood_ticks, SOFTWARE "scope=process", 0 },
+	{ "flood_scope", flood_scope, SOFTWARE "scope=process", 0 },
 	{ }
 };
