@@ -4,6 +4,7 @@
  * cgroups.  A walk adds the existing cgroups, and begins when the probe already runs.
  */
 #include <linux/cgroup.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -63,16 +64,19 @@ static bool add_container(struct cgroup *cgroup, enum cmt_class class)
 static void container_add(struct cgroup *cgroup, enum cmt_class class,
 			  const struct cmt_pattern_set *set)
 {
-	unsigned long flags = cmt_owners_lock();
+	unsigned long flags;
 	bool added = false;
 
+	preempt_disable();	/* as in cmt_scope_exit() */
+	flags = cmt_owners_lock();
 	if (cmt_scope() == CMT_SCOPE_CONTAINER && set == rcu_access_pointer(patterns))
 		added = add_container(cgroup, class);
 	cmt_owners_unlock(flags);
-	if (!added)
-		return;
-	cmt_pending_serve(1);
-	cmt_pending_later();	/* an RMID of a service may be reclaimed */
+	if (added) {
+		cmt_pending_serve(1);
+		cmt_pending_later();	/* an RMID of a service may be reclaimed */
+	}
+	preempt_enable();
 }
 
 void cmt_probe_mkdir(void *data, struct cgroup *cgroup, const char *path)
@@ -98,6 +102,7 @@ void cmt_probe_rmdir(void *data, struct cgroup *cgroup, const char *path)
 
 	if (cgroup->root != &cgrp_dfl_root)
 		return;
+	preempt_disable();	/* as in cmt_scope_exit() */
 	flags = cmt_owners_lock();
 	owner = cmt_owner_find(CMT_OWNER_CGROUP, cgroup_id(cgroup));
 	if (owner)
@@ -105,6 +110,7 @@ void cmt_probe_rmdir(void *data, struct cgroup *cgroup, const char *path)
 	cmt_owners_unlock(flags);
 	if (freed)
 		cmt_rmids_freed();
+	preempt_enable();
 }
 
 /*

@@ -307,6 +307,7 @@ void cmt_probe_attach(void *data, struct cgroup *to, const char *path,
 	if (task->flags & PF_EXITING && !threadgroup)
 		return;
 
+	preempt_disable();	/* as in cmt_scope_exit() */
 	flags = cmt_owners_lock();
 	before = cmt_owner_of(task->tgid);
 	resolved = process_resolve(task, to);
@@ -316,15 +317,16 @@ void cmt_probe_attach(void *data, struct cgroup *to, const char *path,
 
 	if (postponed)
 		cmt_pending_later();
-	if (!moved)
-		return;
-	probe_done(resolved);
-	/*
-	 * threads of the process may run on other CPUs, with the RMID of @before; the new
-	 * owner has its RMID first, so that the drain loads it
-	 */
-	cmt_refresh_later();
-	cmt_refresh_this_cpu();
+	if (moved) {
+		probe_done(resolved);
+		/*
+		 * threads of the process may run on other CPUs, with the RMID of @before;
+		 * the new owner has its RMID first, so that the drain loads it
+		 */
+		cmt_refresh_later();
+		cmt_refresh_this_cpu();
+	}
+	preempt_enable();
 }
 
 /*
