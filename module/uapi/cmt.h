@@ -461,7 +461,10 @@ struct cmt_stats {
 	__u32 size;
 	__u32 flags;
 	__u32 rmids_active;	/* now: RMIDs with an owner */
-	__u32 rmids_limbo;	/* now: RMIDs freed less than limbo_ns ago */
+	__u32 rmids_limbo;	/* now: freed RMIDs that cannot be allocated yet: for
+				 * limbo_ns at least, and longer while no owner is
+				 * pending and as many RMIDs are free
+				 */
 	__u32 rmids_free;	/* now: RMIDs that can be allocated */
 	__u32 pending;		/* now: owners that wait for an RMID */
 	__u32 readers;		/* now: descriptors that mapped a ring */

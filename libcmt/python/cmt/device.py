@@ -56,7 +56,7 @@ class Stats:
     """The module's counters: nine of now, the others since it was loaded."""
 
     rmids_active: int  #: now: they have an owner
-    rmids_limbo: int  #: now: freed less than limbo_ns ago
+    rmids_limbo: int  #: now: freed, and not to be handed out yet
     rmids_free: int  #: now: can be handed out
     pending: int  #: now: owners that wait for an RMID
     readers: int  #: now: descriptors that mapped a ring
