@@ -35,7 +35,10 @@ MODULE_PARM_DESC(budget_us, "time to read counters, per tick and CPU, microsecon
 
 DEFINE_PER_CPU(struct sampler_cpu *, cmt_sampler_cpus);
 
-/* Interval, start and stop.  No program takes it: a program may get no CPU for long. */
+/*
+ * Interval, start and stop.  Work items take it, and suspend and restart; no reader and no
+ * program that sets the interval does, which may get no CPU for long.
+ */
 static DEFINE_MUTEX(sampler_mutex);
 static bool suspended;			/* between the two notifications, and at a restart */
 static u64 stopped_at;			/* ns */

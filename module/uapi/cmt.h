@@ -99,7 +99,9 @@ enum {
 	/* states of the ring's CPU: no payload */
 	CMT_REC_CPU_ONLINE	= 32,
 	CMT_REC_CPU_OFFLINE	= 33,	/* nothing follows until CPU_ONLINE */
-	/* a setting that holds for all readers changed: payload is cmt_record.state */
+	/* a setting that holds for all readers changed, or was set to the value in
+	 * force: payload is cmt_record.state
+	 */
 	CMT_REC_STATE		= 34,
 };
 

@@ -89,7 +89,7 @@ class RecordType(_Open):
     CHANNEL = lib.CMT_REC_CHANNEL  #: what went over one memory channel
     CPU_ONLINE = lib.CMT_REC_CPU_ONLINE
     CPU_OFFLINE = lib.CMT_REC_CPU_OFFLINE
-    STATE = lib.CMT_REC_STATE  #: scope, interval, resctrl or what is counted changed
+    STATE = lib.CMT_REC_STATE  #: a setting was set, or what is counted changed
     LOST = lib.CMT_REC_LOST  #: records were overwritten before they were read
 
 
