@@ -51,6 +51,11 @@ def state_of(pid):
         return "Z"
 
 
+def cpu_ticks(pid):
+    with open(f"/proc/{pid}/stat") as stat:
+        return sum(map(int, stat.read().rsplit(")", 1)[1].split()[11:13]))
+
+
 def is_running(pid):
     return state_of(pid) != "Z"
 
@@ -190,6 +195,24 @@ class JobControl(PaneTest):
         self.foreground()
         self.expect_keys()
         self.expect_quit()
+
+    def test_background_is_not_drawn_on(self):
+        """Of short intervals, one waits to be drawn when the key comes."""
+        with tempfile.NamedTemporaryFile(suffix=".cmt") as file:
+            subprocess.run([MADE, "recording", "containers=2", "ms=60000"], stdout=file, check=True)
+            for _ in range(5):
+                self.pane.start(f"replay -i 0.01 {file.name}")
+                child = self.pane.child()
+                self.stop()
+                self.pane.type("bg\n")
+                wait_for("it goes on", lambda: state_of(child) != "T")
+                self.assertIn("Running", self.pane.run("jobs"))
+                ticks = cpu_ticks(child)
+                self.assertEqual(self.pane.run("sleep 0.5; echo slept"), "slept")
+                self.assertLess(cpu_ticks(child) - ticks, 40)
+                self.expect_as_before(self.modes)
+                self.pane.run("kill %1; wait")
+                self.expect_as_before(self.modes)
 
     def test_stop_and_foreground_without_a_screen(self):
         """A kind of terminal that terminfo does not know: the tables go on."""

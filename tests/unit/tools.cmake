@@ -5,6 +5,9 @@ foreach(unit agree beside board cgroups findings flight format idle_domain judge
 	target_link_libraries(test_${unit} PRIVATE cmt_tools)
 endforeach()
 target_sources(test_flight PRIVATE recording.c)
+# The terminal is made up.
+cmt_unit_test(live tools/test_live.c ${CMAKE_SOURCE_DIR}/tools/board/live.c)
+target_link_libraries(test_live PRIVATE cmt_tools)
 cmt_unit_test(saves tools/test_saves.c
 	${CMAKE_SOURCE_DIR}/tools/recorder/record_sync.c
 	${CMAKE_SOURCE_DIR}/tools/recorder/save.c)

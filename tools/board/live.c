@@ -82,7 +82,7 @@ uint64_t live_wait_ns(const struct live *live)
 {
 	uint64_t since = clock_ns(CLOCK_MONOTONIC) - live->drawn_ns;
 
-	if (!live->due)
+	if (!live->due || !terminal_entered())
 		return UINT64_MAX;
 	return since < DRAW_NS ? DRAW_NS - since : 0;
 }

@@ -35,7 +35,7 @@ int live_draw(struct live *live, const struct report *report);
  */
 int live_update(struct live *live, const struct report *report);
 
-/* How long until live_update() draws; UINT64_MAX: it has nothing to. */
+/* How long until live_update() draws; UINT64_MAX: it has nothing to, or is in the background. */
 uint64_t live_wait_ns(const struct live *live);
 
 /*
