@@ -293,8 +293,11 @@ void history_add(struct history *history, const struct frame *frame)
 void history_add_caches(struct history *history, struct caches *caches,
 			const struct frame *frame)
 {
-	uint32_t sorted = history->nr;
+	uint32_t sorted;
 
+	/* the history_add() that follows frees nothing that cache.trail points to */
+	forget_old(history, frame->end_ns);
+	sorted = history->nr;
 	for (uint32_t i = 0; i < caches->nr; i++) {
 		struct cache *cache = &caches->list[i];
 		const struct row_key key = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The full screen of a session, on a terminal that is made up: what is taken, kept and drawn. */
 #include <check.h>
+#include <math.h>
 #include <string.h>
 
 #include "board/live.h"
@@ -93,6 +94,29 @@ static void make_report(struct report *report, uint64_t second)
 	};
 }
 
+/* A cache without readings has the last of its curve for a minute, and then none. */
+START_TEST(test_live_has_curves_of_caches_that_are_kept)
+{
+	struct report report;
+	uint64_t second;
+
+	begin();
+	for (second = 1; second < 70; second++) {
+		const struct cache *cache = &report.caches.list[2];
+
+		make_report(&report, second);
+		parts[1].occupancy.known = second < 5;
+		ck_assert(live_take(&live, &report));
+		ck_assert_uint_eq(report.caches.nr, 3);
+		ck_assert_ptr_nonnull(report.caches.list[1].trail);
+		ck_assert_int_eq(!!cache->trail, second < 4 + TRAIL_POINTS);
+		if (cache->trail && second > 4)
+			ck_assert(isnan(trail_at(cache->trail, report.frame.end_ns, 0)));
+	}
+	live_end(&live);
+}
+END_TEST
+
 START_TEST(test_live_draws_nothing_in_the_background)
 {
 	struct report report;
@@ -116,6 +140,7 @@ int main(void)
 {
 	Suite *suite = suite_create("live");
 
+	UNIT_CASE(suite, test_live_has_curves_of_caches_that_are_kept);
 	UNIT_CASE(suite, test_live_draws_nothing_in_the_background);
 	return unit_run(suite);
 }
