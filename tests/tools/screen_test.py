@@ -451,13 +451,15 @@ class Keys(PaneTest):
         pane.type("q")
         pane.expect(PROMPT + "$")
 
-    def replay_of_pending(self, options):
+    def replay_of_pending(self, options, meanwhile=lambda child: None):
         """More owners than have names, and later fewer; each second there is a verdict."""
         with tempfile.NamedTemporaryFile(suffix=".cmt") as file:
             subprocess.run([MADE, "recording", "containers=8", "ms=7000", "pending=5000"],
                            stdout=file, check=True)
             pane = self.open(100, 24)
             pane.type(f"clear; {STAT} replay {options} {file.name}\n")
+            pane.expect("q quit")
+            meanwhile(pane.child())
             pane.expect("is throttled|Sanitizer")
             pane.expect("the end|Sanitizer")
             self.assertNotIn("Sanitizer", pane.text())
@@ -467,6 +469,16 @@ class Keys(PaneTest):
     def test_verdicts_come_as_owners_go(self):
         """In a recording they are for the table that comes: owners of the last one are gone."""
         self.replay_of_pending("--speed 4")
+
+    def test_replay_is_redrawn_as_owners_go(self):
+        """An interval that waits for its verdicts is read: owners of the shown one are gone."""
+        def resize(child):
+            while not re.search("the end|Sanitizer", self.pane.text()):
+                for _ in range(10):
+                    os.kill(child, signal.SIGWINCH)
+                    time.sleep(0.02)
+
+        self.replay_of_pending("--speed 4", resize)
 
     def test_replay_ends_before_owners_go(self):
         """The last table stays: the interval after it is not read."""

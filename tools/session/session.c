@@ -33,7 +33,9 @@ struct session {
 	struct source source;
 	struct report report;
 	bool shown;		/* report holds one */
-	bool due;		/* an interval of a recording waits for its marks */
+	bool due;		/* an interval of a recording waits for its marks: the rows of the
+				 * one before have no names any more, and are not drawn
+				 */
 	bool watching;		/* for marks and slowdowns: */
 	struct cmt_device *watched;
 	struct watch watch;
@@ -137,7 +139,7 @@ static int attend(struct session *session)
 		if (session->screen)
 			enter_screen();
 	}
-	if (!signal_redraw)
+	if (!signal_redraw || session->due)
 		return 0;
 	signal_redraw = 0;
 	return terminal_entered() ? live_draw(&session->live, shown(session)) : 0;
@@ -296,7 +298,7 @@ static int read_keys(struct session *session)
 		ret = reopen(session);
 	if (session->replay)
 		steer_replay(session->replay, &live->board);
-	if (!ret && change != BOARD_NOTHING && !session->quit)
+	if (!ret && change != BOARD_NOTHING && !session->quit && !session->due)
 		ret = live_update(live, shown(session));
 	return ret;
 }
@@ -344,7 +346,7 @@ static int wait_for(struct session *session)
 		return -EPIPE;
 	if (fds[WATCH_KEYS].revents)
 		ret = read_keys(session);
-	else if (session->screen && !live_wait_ns(&session->live))
+	else if (session->screen && !session->due && !live_wait_ns(&session->live))
 		ret = live_draw(&session->live, shown(session));
 	else
 		ret = 0;
@@ -447,13 +449,16 @@ static int leave_screen(struct session *session)
 {
 	struct selection selection;
 	unsigned int width, height;
+	int ret;
 
 	if (!session->screen)
 		return 0;
 	terminal_leave();
+	/* the newest one, without its marks */
+	ret = session->due ? report(session, 0) : 0;
 	close_screen(session);
-	if (!session->config->count || !session->shown)
-		return 0;
+	if (ret || !session->config->count || !session->shown)
+		return ret;
 	session->report = *live_last(&session->live, &session->report);
 	board_selection(&session->live.board, &selection);
 	terminal_size(&width, &height);
