@@ -373,6 +373,22 @@ class Keys(PaneTest):
         pane.expect(PROMPT + "$")
         self.assertEqual(pane.flag("mouse_any_flag"), "0")
 
+    def test_no_mouse_without_keys(self):
+        """Where none reads what it reports, as after a terminal of the input is gone."""
+        pane = self.open()
+        pane.start("-i 0.1 </dev/null")
+        self.assertEqual(pane.flag("mouse_any_flag"), "0")
+        pane.key("C-c")
+        pane.expect(PROMPT + "$")
+        ours, theirs = os.openpty()
+        pane.start(f"-i 3600 <{os.ttyname(theirs)}")
+        self.assertEqual(pane.flag("mouse_any_flag"), "1")
+        os.close(theirs)
+        os.close(ours)
+        wait_for("the mouse is off", lambda: pane.flag("mouse_any_flag") == "0")
+        pane.key("C-c")
+        pane.expect(PROMPT + "$")
+
     def test_marks(self):
         """Who takes cache: above the rows, in their notes, and closely in the pane."""
         pane = self.open(120, 40, fake="hardware,container,stream")

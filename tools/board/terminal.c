@@ -157,13 +157,19 @@ static void prepare_colours(void)
 						     looks[i].basic, -1);
 }
 
+/* A terminal reports only what is read: else a shell gets it. */
+static void report_mouse(bool on)
+{
+	mousemask(on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+}
+
 static void prepare_keys(void)
 {
 	set_escdelay(SEQUENCE_MS);
 	keypad_of = newpad(1, 1);
 	keypad(keypad_of, TRUE);
 	nodelay(keypad_of, TRUE);
-	mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	report_mouse(true);
 	mouseinterval(0);
 }
 
@@ -293,6 +299,7 @@ void terminal_enter(void)
 	adopt_size(width, height);
 	clearok(curscr, TRUE);
 	wrefresh(stdscr);
+	report_mouse(keys_changed);
 	write_output();
 }
 
@@ -368,9 +375,11 @@ void terminal_keys_end(void)
 	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
 	int left = 0;
 
-	if (poll(&keys, 1, 0) > 0 &&
-	    (ioctl(STDIN_FILENO, FIONREAD, &left) || !left))
-		keys_ended = true;
+	if (poll(&keys, 1, 0) <= 0 || (!ioctl(STDIN_FILENO, FIONREAD, &left) && left))
+		return;
+	keys_ended = true;
+	report_mouse(false);
+	write_output();
 }
 
 static const struct {

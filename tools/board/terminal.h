@@ -49,8 +49,8 @@ int terminal_draw(const struct canvas *canvas, bool shown);
 int terminal_keys_fd(void);
 
 /*
- * Keys were ready, and none could be read: if that is still so, no key comes any more
- * until terminal_enter().
+ * Keys were ready, and none could be read: if that is still so, no key and no click comes any
+ * more until terminal_enter().
  */
 void terminal_keys_end(void);
 
