@@ -247,13 +247,21 @@ class JobControl(PaneTest):
 
     def test_signals_restore_the_terminal(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP,
-                       signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS):
+                       signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGUSR1,
+                       signal.SIGUSR2, signal.SIGXCPU, signal.SIGVTALRM, signal.SIGPWR):
             with self.subTest(signal=number):
                 self.pane.start()
                 child = self.pane.child()
                 os.kill(child, number)
                 wait_for("it ends", lambda: not is_running(child))
                 self.expect_as_before(self.modes)
+
+    def test_ignored_signals_stay_ignored(self):
+        self.pane.type("trap '' USR1\n")
+        self.pane.start()
+        os.kill(self.pane.child(), signal.SIGUSR1)
+        self.expect_keys()
+        self.expect_quit()
 
     def test_hint_stays(self):
         """The alternate screen hides what was printed before it."""

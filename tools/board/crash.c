@@ -42,15 +42,21 @@ void crash_keep_keys(const struct termios *keys)
 
 void crash_arm(bool armed)
 {
-	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+	static const int signals[] = {
+		SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGUSR1, SIGUSR2,
+		SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT,
+	};
 	const struct sigaction action = {
 		.sa_handler = handle, .sa_flags = (int)SA_RESETHAND,
 	};
 	static bool installed;
+	struct sigaction before;
 	size_t i;
 
 	is_armed = armed;
 	for (i = 0; !installed && i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaction(signals[i], &action, NULL);
+		/* one that is ignored stays ignored */
+		if (sigaction(signals[i], NULL, &before) || before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
 	installed = true;
 }
