@@ -87,8 +87,8 @@ uint64_t live_wait_ns(const struct live *live)
 	return since < DRAW_NS ? DRAW_NS - since : 0;
 }
 
-/* Without memory, or with nothing to keep, the screen goes on. */
-static void freeze(struct live *live, const struct report *report)
+/* Without memory, or with nothing to keep, the screen goes on: with the newest report. */
+static void freeze(struct live *live, struct report *report)
 {
 	/* a recording is stopped instead */
 	if (live->board.replay)
@@ -96,6 +96,8 @@ static void freeze(struct live *live, const struct report *report)
 	if (live->board.frozen && !live->held)
 		live->held = report && !frozen_report_copy(&live->frozen, report);
 	live->board.frozen &= live->held;
+	if (live->held && !live->board.frozen)
+		live_take(live, report);
 }
 
 /* Where that fails, what was changed holds for this screen only. */
@@ -112,7 +114,7 @@ static void keep_changed(struct live *live)
 		 (int)sizeof(live->board.notice) - 1, told);
 }
 
-enum board_change live_keys(struct live *live, const struct report *report)
+enum board_change live_keys(struct live *live, struct report *report)
 {
 	enum board_change change, most = BOARD_NOTHING;
 	struct terminal_input input;

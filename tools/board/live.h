@@ -39,9 +39,10 @@ int live_update(struct live *live, const struct report *report);
 uint64_t live_wait_ns(const struct live *live);
 
 /*
- * Handle keys.  @report: as of live_draw().  After BOARD_REOPEN it is no longer valid.
+ * Handle keys.  @report: the newest, also while the screen is frozen; NULL: none.  It is taken
+ * with the key that ends that.  After BOARD_REOPEN it is no longer valid.
  */
-enum board_change live_keys(struct live *live, const struct report *report);
+enum board_change live_keys(struct live *live, struct report *report);
 
 /* The screen that stays on the terminal after the last interval */
 const struct report *live_last(const struct live *live,

@@ -74,7 +74,7 @@ static int print_table(struct session *session)
 }
 
 /* The report of the screen; NULL: none was read for this view. */
-static const struct report *shown(const struct session *session)
+static struct report *shown(struct session *session)
 {
 	return session->shown ? &session->report : NULL;
 }

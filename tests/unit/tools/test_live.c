@@ -117,6 +117,34 @@ START_TEST(test_live_has_curves_of_caches_that_are_kept)
 }
 END_TEST
 
+/* What came while the screen was frozen is drawn with the key that ends that. */
+START_TEST(test_live_goes_on_with_the_newest)
+{
+	struct report report;
+
+	begin();
+	make_report(&report, 1);
+	ck_assert(live_take(&live, &report));
+	keys = " ";
+	ck_assert_int_eq(live_keys(&live, &report), BOARD_DRAW);
+	ck_assert_int_eq(live_draw(&live, &report), 0);
+	ck_assert_ptr_nonnull(strstr(text, "FROZEN"));
+	ck_assert_ptr_nonnull(strstr(text, " 2.0"));
+	make_report(&report, 2);
+	row.occupancy.value = 3 << 20;
+	ck_assert(!live_take(&live, &report));
+	ck_assert_int_eq(live_draw(&live, &report), 0);
+	ck_assert_ptr_nonnull(strstr(text, " 2.0"));
+	keys = " ";
+	ck_assert_int_eq(live_keys(&live, &report), BOARD_DRAW);
+	ck_assert_int_eq(live_draw(&live, &report), 0);
+	ck_assert_ptr_null(strstr(text, "FROZEN"));
+	ck_assert_ptr_nonnull(strstr(text, " 3.0"));
+	ck_assert_ptr_nonnull(row.trail);
+	live_end(&live);
+}
+END_TEST
+
 START_TEST(test_live_draws_nothing_in_the_background)
 {
 	struct report report;
@@ -141,6 +169,7 @@ int main(void)
 	Suite *suite = suite_create("live");
 
 	UNIT_CASE(suite, test_live_has_curves_of_caches_that_are_kept);
+	UNIT_CASE(suite, test_live_goes_on_with_the_newest);
 	UNIT_CASE(suite, test_live_draws_nothing_in_the_background);
 	return unit_run(suite);
 }
