@@ -124,7 +124,7 @@ bool board_take_changed(struct board *board, struct settings *settings);
 
 /* Panes, in place of the table. */
 void board_options(const struct board *board, struct screen *screen);
-void board_help(const struct board *board, struct screen *screen);
+void board_help(struct board *board, struct screen *screen);
 void board_detail(struct board *board, struct screen *screen,
 		  const struct report *report, const struct row *row);
 

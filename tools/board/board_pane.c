@@ -68,17 +68,23 @@ static void put(struct pane *pane, enum attribute attribute, const char *line)
 		screen_wrapped(pane->screen, attribute, "%s", line);
 }
 
-void board_help(const struct board *board, struct screen *screen)
+/* A key goes on from a line that there is. */
+static void limit_top(struct board *board, uint32_t lines)
+{
+	if (board->detail_top >= lines)
+		board->detail_top = lines - 1;
+}
+
+void board_help(struct board *board, struct screen *screen)
 {
 	const uint32_t nr_help = sizeof(help) / sizeof(help[0]);
 	const uint32_t nr_replay = sizeof(replay_help) / sizeof(replay_help[0]);
 	const uint32_t nr = nr_help + (board->replay ? nr_replay : 0);
-	struct pane pane = {
-		.screen = screen,
-		.skip = board->detail_top < nr ? board->detail_top : nr - 1,
-	};
+	struct pane pane = { .screen = screen };
 	uint32_t i;
 
+	limit_top(board, nr);
+	pane.skip = board->detail_top;
 	for (i = 0; i < nr; i++)
 		put(&pane, ATTRIBUTE_NONE,
 		    i < nr_help ? help[i] : replay_help[i - nr_help]);
@@ -427,8 +433,7 @@ void board_detail(struct board *board, struct screen *screen,
 		return;
 	}
 	put_row(&all, report, row);
-	if (board->detail_top >= all.lines)
-		board->detail_top = all.lines - 1;
+	limit_top(board, all.lines);
 	pane.skip = board->detail_top;
 	put_row(&pane, report, row);
 	put_processes(screen, report, row);

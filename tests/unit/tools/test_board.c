@@ -528,6 +528,10 @@ START_TEST(test_board_helps)
 	board_key(&board, BOARD_KEY_END);
 	draw(80, 24, false);
 	assert_has("a blank second");
+	assert_lacks("LAST MINUTE: the most");
+	board_key(&board, BOARD_KEY_UP);
+	draw(80, 24, false);
+	assert_has("LAST MINUTE: the most");
 	press("h");
 	draw(80, 24, false);
 	assert_has("web");
