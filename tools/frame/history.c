@@ -23,6 +23,11 @@ static uint64_t number_of(enum view by, const struct row *row)
 	return row->owner == CMT_OWNER_PROCESS ? row->pid : row->cgroup_id;
 }
 
+static bool is_process(const struct row *row)
+{
+	return row->owner == CMT_OWNER_PROCESS && !row->is_cpu;
+}
+
 /* A container may have many cgroups, and a row has the id of any one of them. */
 void row_key_of(struct row_key *key, enum view by, const struct row *row)
 {
@@ -35,6 +40,8 @@ void row_key_of(struct row_key *key, enum view by, const struct row *row)
 		 * views
 		 */
 		.owner = row->is_cpu ? UINT32_MAX : row->owner,
+		.rmid = is_process(row) ? row->rmid : 0,
+		.generation = is_process(row) ? row->generation : 0,
 	};
 	if (row->kind == CMT_USAGE_UNATTRIBUTED ||
 	    row->kind == CMT_USAGE_OVERFLOW)
@@ -63,6 +70,10 @@ int row_key_cmp(const struct row_key *a, const struct row_key *b)
 		ret = cmp_u64(a->owner, b->owner);
 	if (!ret)
 		ret = cmp_u64(a->number, b->number);
+	if (!ret)
+		ret = cmp_u64(a->rmid, b->rmid);
+	if (!ret)
+		ret = cmp_u64(a->generation, b->generation);
 	if (!ret)
 		ret = cmp_u64(a->path_len, b->path_len);
 	if (!ret && a->path_len)

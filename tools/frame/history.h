@@ -17,6 +17,7 @@ struct row_key {
 	uint32_t kind;		/* enum cmt_usage_kind */
 	uint32_t owner;		/* CMT_OWNER_* */
 	uint64_t number;	/* PID, CPU, RMID, domain, channel, or the cgroup's id */
+	uint32_t rmid, generation;	/* of a process, whose PID another one may have later */
 	uint32_t path_len;	/* of a container's own cgroup; 0: number is the key */
 	const char *path;
 };

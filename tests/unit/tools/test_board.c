@@ -421,6 +421,41 @@ START_TEST(test_board_selects)
 }
 END_TEST
 
+/* A PID that is used again is another process's: neither the mark nor the curve is its own. */
+START_TEST(test_board_knows_a_process_by_its_rmid)
+{
+	prepare();
+	board.by = report.frame.by = VIEW_PROCESS;
+	report.frame.nr_rows = 1;
+	report.frame.nr_children = 0;
+	rows[0] = (struct row){
+		.seen = true, .owner = CMT_OWNER_PROCESS, .pid = 42, .comm = "old",
+		.rmid = 5, .generation = 7, .l3_bytes = 32 << 20,
+		.occupancy = { true, false, 4 << 20 },
+	};
+	history_add(&history, &report.frame);
+	draw(132, 24, false);
+	board_key(&board, BOARD_KEY_DOWN);
+	draw(132, 24, false);
+	assert_has("\n>a  42 old");
+	report.frame.end_ns += SECOND;
+	rows[0].generation++;
+	strcpy(rows[0].comm, "new");
+	history_add(&history, &report.frame);
+	ck_assert(isnan(trail_at(rows[0].trail, report.frame.end_ns, 1)));
+	draw(132, 24, false);
+	assert_has("42 new");
+	assert_lacks("\n>");
+	rows[0].generation--;
+	rows[0].rmid++;
+	draw(132, 24, false);
+	assert_lacks("\n>");
+	rows[0].rmid--;
+	draw(132, 24, false);
+	assert_has("\n>");
+}
+END_TEST
+
 START_TEST(test_board_has_a_detail_pane)
 {
 	prepare();
@@ -1257,6 +1292,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_says_what_the_command_line_leaves_out);
 	UNIT_CASE(suite, test_board_opens_what_is_shown);
 	UNIT_CASE(suite, test_board_selects);
+	UNIT_CASE(suite, test_board_knows_a_process_by_its_rmid);
 	UNIT_CASE(suite, test_board_has_a_detail_pane);
 	UNIT_CASE(suite, test_board_has_curves_of_known_values);
 	UNIT_CASE(suite, test_board_has_bounds_of_parts);
