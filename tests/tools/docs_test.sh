@@ -186,6 +186,11 @@ completes_nothing "cmtstat -i "
 completes "cmtstat rec" "record"
 completes "cmtstat record --out" "--output"
 completes "cmtstat record -o /proc/moun" "/proc/mounts"
+for sub in replay report export diff; do
+	completes "cmtstat $sub /proc/moun" "/proc/mounts"
+	completes "cmtstat $sub --help /proc/moun" "/proc/mounts"
+	completes "cmtstat $sub --he" "--help"
+done
 completes "cmtctl " "--json --children --interval --count --patterns --file --force --device --help --version info rmids show stats uncore interval scope resctrl attach detach measure save doctor selftest"
 completes "cmtctl res" "resctrl"
 completes "cmtctl scope " "process container cpu manual"

@@ -52,8 +52,12 @@ static const char *find_how(const struct finder *finder, const char *words)
 	return finder->how;
 }
 
+/* Only these are names of files: a folder with the name of another word gets no slash. */
+#define BASH_FILES "compopt -o filenames 2>/dev/null\n" \
+	"\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); return"
+
 static const struct finder bash_finders[] = {
-	{ WORDS_FILES, "mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); return" },
+	{ WORDS_FILES, BASH_FILES },
 	{ WORDS_CGROUPS, "mapfile -t COMPREPLY < <(cd /sys/fs/cgroup 2>/dev/null &&\n"
 	  "\t\t\tcompgen -d -- \"$cur\"); return" },
 	{ WORDS_PIDS, "words=$(cd /proc 2>/dev/null && printf '%s ' [0-9]*)" },
@@ -139,12 +143,13 @@ static void bash_subprogram_names(const struct program *program)
 	puts("'");
 }
 
-static void bash_function(const struct program *program)
+/* @is_sub: a sub-command, whose operands are files, as for the other shells. */
+static void bash_function(const struct program *program, bool is_sub)
 {
 	const struct subprogram *sub;
 
 	FOREACH(sub, program->subprograms, name)
-		bash_function(sub->program);
+		bash_function(sub->program, true);
 	printf("%s()\n{\n", function_name(program));
 	puts("\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}");
 	puts("\tlocal before='' words operand=''\n");
@@ -156,14 +161,17 @@ static void bash_function(const struct program *program)
 		bash_commands(program);
 	if (program->subprograms)
 		bash_subprogram_names(program);
+	if (is_sub)
+		puts("\tif [ \"$operand\" ] && [[ $cur != -* ]]; then\n\t\t"
+		     BASH_FILES "\n\tfi");
 	puts("\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n}");
 }
 
 static void print_bash(const struct program *program)
 {
 	printf("# bash completion for %s(1)\n", program->name);
-	bash_function(program);
-	printf("complete -F _%s %s\n", program->name, program->name);
+	bash_function(program, false);
+	printf("complete -o bashdefault -F _%s %s\n", program->name, program->name);
 }
 
 static const struct finder zsh_finders[] = {
