@@ -20,7 +20,7 @@
 
 static const char *const help[] = {
 	"Arrows, j k, PgUp, PgDn, Home, End   select a row, or scroll",
-	"Enter        the selected row: all of its values, milliseconds and last minute",
+	"Enter        the selected row: names, values, milliseconds and last minute",
 	"Esc          close a pane; then: all rows, none selected",
 	"/, F3, F4    only rows with this in their name: Enter ends, Esc takes back",
 	"s, S, F6     sort by the next, the previous value",
@@ -335,6 +335,22 @@ static void put_lack(struct pane *pane, const struct row *row)
 	put_name(pane, "note", cell.kind == CELL_TEXT ? cell.text : NULL);
 }
 
+/* What is no owner has the values of its table, each with its title. */
+static void put_columns(struct pane *pane, const struct frame *frame, const struct row *row)
+{
+	char text[LAYOUT_LINE / 2], line[LAYOUT_LINE];
+	const struct column *column;
+
+	for (column = columns_of(frame->by); column->get; column++) {
+		if (!layout_wants(column, frame, true))
+			continue;
+		layout_cell(text, sizeof(text), column, row, false);
+		snprintf(line, sizeof(line), "%-10s %s", column->title, text);
+		if (text[0])
+			put(pane, ATTRIBUTE_NONE, line);
+	}
+}
+
 static void put_incomplete(struct pane *pane, const struct report *report,
 			   const struct row *row)
 {
@@ -405,13 +421,18 @@ static void put_row(struct pane *pane, const struct report *report,
 		    const struct row *row)
 {
 	bool followed = row->culprit_id && row->culprit_id == report->follow.id;
+	enum view by = report->frame.by;
 
 	put_title(pane, report, row);
 	put_incomplete(pane, report, row);
 	put_mark(pane, report, row);
 	put_names(pane, row);
-	put_values(pane, row);
-	put_lack(pane, row);
+	if (by == VIEW_CONTAINER || by == VIEW_PROCESS) {
+		put_values(pane, row);
+		put_lack(pane, row);
+	} else {
+		put_columns(pane, &report->frame, row);
+	}
 	put_slower(pane, row->slower);
 	if (followed && report->limited)
 		put_limits(pane, &report->limits);

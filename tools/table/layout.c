@@ -67,8 +67,8 @@ static void cell_text(char *buf, size_t size, const struct cell *cell,
 	}
 }
 
-static void get_text(char *buf, size_t size, const struct column *column,
-		     const struct row *row, bool brief)
+void layout_cell(char *buf, size_t size, const struct column *column,
+		 const struct row *row, bool brief)
 {
 	struct cell cell = { .kind = CELL_ABSENT };
 
@@ -94,9 +94,7 @@ static bool has_value(const struct column *column, const struct row *row)
 	return cell.kind != CELL_ABSENT;
 }
 
-/* Of all rows, so that scrolling changes no columns. */
-static bool is_wanted(const struct column *column, const struct frame *frame,
-		      bool live)
+bool layout_wants(const struct column *column, const struct frame *frame, bool live)
 {
 	uint32_t i;
 
@@ -117,7 +115,7 @@ static int widest_text(const struct column *column, const struct row *rows,
 	uint32_t i;
 
 	for (i = 0; i < nr; i++) {
-		get_text(text, sizeof(text), column, &rows[i], brief);
+		layout_cell(text, sizeof(text), column, &rows[i], brief);
 		if ((int)strlen(text) > width)
 			width = (int)strlen(text);
 	}
@@ -147,7 +145,7 @@ static void layout_fill(struct layout *layout, const struct frame *frame,
 	layout->nr = 0;
 	layout->brief = brief;
 	for (; column->get; column++)
-		if (is_wanted(column, frame, layout->live))
+		if (layout_wants(column, frame, layout->live))
 			layout->places[layout->nr++] = (struct place){
 				.column = column,
 				.wanted = column_width(column, frame, run,
@@ -270,7 +268,7 @@ static void add_texts(struct cut_texts *texts, const struct layout *layout,
 	uint32_t i;
 
 	for (i = 0; i < nr && texts->nr < COMPARED; i++, texts->nr++) {
-		get_text(text, sizeof(text), place->column, &rows[i], layout->brief);
+		layout_cell(text, sizeof(text), place->column, &rows[i], layout->brief);
 		texts->complete[texts->nr] = hash(text);
 		cut_name(text, (size_t)place->width, (size_t)place->tail);
 		texts->cut[texts->nr] = hash(text);
@@ -391,7 +389,7 @@ static void place_text(const struct layout *layout, const struct place *place,
 		trail_text(text, (unsigned int)place->width, cell.trail,
 			   layout->now_ns);
 	else
-		get_text(text, LAYOUT_LINE, place->column, row, layout->brief);
+		layout_cell(text, LAYOUT_LINE, place->column, row, layout->brief);
 }
 
 void layout_row(const struct layout *layout, char *line, const struct row *row)

@@ -31,6 +31,16 @@ struct row_run {
 	uint32_t last, nr_last;
 };
 
+/*
+ * Is it a column of @frame?  Of all rows, so that scrolling changes no columns.  @live: with
+ * those of the full screen.
+ */
+bool layout_wants(const struct column *column, const struct frame *frame, bool live);
+
+/* The text of a cell, not cut; "": a bar, a curve, or no note.  @brief: short numbers. */
+void layout_cell(char *buf, size_t size, const struct column *column, const struct row *row,
+		 bool brief);
+
 /* @width: of a line; 0: no limit. */
 void layout_make(struct layout *layout, const struct frame *frame,
 		 const struct row_run *run, bool live, unsigned int width);

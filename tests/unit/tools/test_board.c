@@ -500,6 +500,44 @@ START_TEST(test_board_has_a_detail_pane)
 }
 END_TEST
 
+/* What is no owner has no values of an owner: its pane has the columns of its table. */
+START_TEST(test_board_has_columns_of_what_is_no_owner)
+{
+	prepare();
+	board.by = report.frame.by = VIEW_CHANNEL;
+	report.frame.nr_rows = 1;
+	rows[0] = (struct row){
+		.seen = true, .socket = 1, .channel = 2, .read = { true, false, 2e9 },
+		.written = { true, false, 1e9 }, .total = { true, true, 3e9 },
+		.share = { true, false, 0.25 },
+	};
+	draw(80, 24, false);
+	board_key(&board, BOARD_KEY_ENTER);
+	draw(80, 24, false);
+	assert_has("socket 1, channel 2\n");
+	assert_has("\nREAD       2.0 GB/s\nWRITTEN    1.0 GB/s\nTOTAL      >3.0 GB/s\n"
+		   "SHARE %    25.0\nRD IDLE %  -\n");
+	assert_lacks("\noccupancy");
+	assert_lacks("CPU");
+	assert_lacks("NOTE");
+	prepare();
+	board.by = report.frame.by = VIEW_CPU;
+	report.frame.nr_rows = 1;
+	rows[0] = (struct row){
+		.seen = true, .is_cpu = true, .cpu = 3, .domain = 1, .ticks = 100,
+		.busy_ticks = 25, .rmid = 9, .missed = 2, .lost = 4, .why = CMT_USAGE_WHY_PENDING,
+	};
+	draw(80, 24, false);
+	board_key(&board, BOARD_KEY_ENTER);
+	draw(80, 24, false);
+	assert_has("\nDOMAIN     1\nBUSY %     25.0\nRMID       9\n");
+	assert_has("\nTICKS      100\nMISSED     2\nLOST       4\nNOTE       ");
+	assert_lacks("\noccupancy");
+	assert_lacks("OCCUPANCY");
+	assert_lacks("note");
+}
+END_TEST
+
 /* The highest of values that are not known is not 0. */
 START_TEST(test_board_has_curves_of_known_values)
 {
@@ -1294,6 +1332,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_selects);
 	UNIT_CASE(suite, test_board_knows_a_process_by_its_rmid);
 	UNIT_CASE(suite, test_board_has_a_detail_pane);
+	UNIT_CASE(suite, test_board_has_columns_of_what_is_no_owner);
 	UNIT_CASE(suite, test_board_has_curves_of_known_values);
 	UNIT_CASE(suite, test_board_has_bounds_of_parts);
 	UNIT_CASE(suite, test_board_helps);
