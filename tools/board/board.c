@@ -368,10 +368,23 @@ static enum board_change sort_by(struct board *board, enum sort_key sort)
 	return BOARD_DRAW;
 }
 
+/* The row @line lines below the titles; NO_ROW: none is there. */
+static uint32_t row_at(const struct board *board, uint32_t line)
+{
+	const struct window *window = &board->window;
+
+	if (line < window->shown)
+		return window->top + line;
+	line -= window->shown;
+	return line && line <= window->sums ?
+	       board->nr_rows - window->sums + line - 1 : NO_ROW;
+}
+
 enum board_change board_click(struct board *board, unsigned int column,
 			      unsigned int line)
 {
 	const struct window *window = &board->window;
+	uint32_t row;
 	unsigned int i;
 
 	if (board->pane != BOARD_ROWS || board->typing || !board->nr_rows)
@@ -380,10 +393,10 @@ enum board_change board_click(struct board *board, unsigned int column,
 		if (column >= window->places[i].begin &&
 		    column < window->places[i].end)
 			return sort_by(board, window->places[i].sort);
-	if (line <= window->titles || line - window->titles > window->shown)
+	row = line > window->titles ? row_at(board, line - window->titles - 1) : NO_ROW;
+	if (row == NO_ROW)
 		return BOARD_NOTHING;
-	move(board, (int64_t)(window->top + line - window->titles - 1) -
-			    (board->selected == NO_ROW ? -1 :
-					(int64_t)board->selected));
+	move(board, (int64_t)row - (board->selected == NO_ROW ? -1 :
+				    (int64_t)board->selected));
 	return BOARD_DRAW;
 }

@@ -69,7 +69,8 @@ struct window {
 	uint32_t top;		/* the first row, as far as the following ones fill the screen */
 	uint32_t selected;	/* marked, and on the screen; NO_ROW: none */
 	/* out */
-	uint32_t shown;		/* rows from the top, except sums below */
+	uint32_t shown;		/* rows from the top, */
+	uint32_t sums;		/* and the last of the table, below "+N rows" */
 	unsigned int titles;	/* the line that they are in, */
 	unsigned int nr_places;	/* and the columns in it */
 	struct {

@@ -47,8 +47,10 @@ static void choose_rows(struct row_run *run, const struct frame *frame,
 		run->nr = room - 1 - run->nr_last;
 	}
 	run->last = frame->nr_rows - run->nr_last;
-	if (window)
+	if (window) {
 		run->first = scroll(window, run->last, run->nr);
+		window->sums = run->nr_last;
+	}
 }
 
 static void paint_row(struct screen *screen, const struct layout *layout,

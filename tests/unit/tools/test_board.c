@@ -825,6 +825,24 @@ START_TEST(test_board_takes_clicks)
 }
 END_TEST
 
+/* The rows below "+N rows" are the last of the table. */
+START_TEST(test_board_takes_clicks_below_hidden_rows)
+{
+	unsigned int line;
+
+	prepare();
+	draw(132, 6, false);
+	assert_order("\n+2 rows\n", "(unattributed)");
+	line = board.window.titles + board.window.shown;
+	ck_assert_int_eq(board_click(&board, 5, line + 1), BOARD_NOTHING);
+	ck_assert_int_eq(board_click(&board, 5, line + 3), BOARD_NOTHING);
+	ck_assert_int_eq(board_click(&board, 5, line + 2), BOARD_DRAW);
+	ck_assert_uint_eq(board.selected, 3);
+	draw(132, 6, false);
+	assert_has("\n>-       (unattributed)");
+}
+END_TEST
+
 /* The attribute of the first byte of @needle */
 static enum attribute attribute_of(const char *needle)
 {
@@ -1343,6 +1361,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_changes_options_by_their_keys);
 	UNIT_CASE(suite, test_board_has_a_notice);
 	UNIT_CASE(suite, test_board_takes_clicks);
+	UNIT_CASE(suite, test_board_takes_clicks_below_hidden_rows);
 	UNIT_CASE(suite, test_board_takes_function_keys);
 	UNIT_CASE(suite, test_board_shows_heat);
 	UNIT_CASE(suite, test_board_has_a_bar_of_the_cache);
