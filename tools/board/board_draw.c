@@ -77,7 +77,22 @@ static void limits_text(const struct board *board, char text[STATUS_LEN])
 		 board->filter ? "  " : "", top);
 }
 
-/* Put the first parts that fit; no part is cut. */
+/* In @room columns, with the spaces behind it; of a longer search, the end. */
+static void search_text(const struct board *board, char text[STATUS_LEN], size_t room)
+{
+	const char *search = board->search, *cut = "", *cursor = board->typing ? "_" : "";
+	size_t len = strlen(search), others = strlen("/  ") + strlen(cursor);
+
+	if (len + others > room) {
+		cut = "+";
+		search += others + 1 < room ? len + others + 1 - room : len;
+	}
+	text[0] = '\0';
+	if (board->typing || len)
+		snprintf(text, STATUS_LEN, "/%s%s%s  ", cut, search, cursor);
+}
+
+/* Put the first parts that fit; of these, only the search is cut. */
 static void put_status(const struct board *board, struct canvas *canvas)
 {
 	char parts[NR_PARTS][STATUS_LEN], line[STATUS_LEN] = "", every[FORMAT_LEN];
@@ -86,8 +101,7 @@ static void put_status(const struct board *board, struct canvas *canvas)
 
 	snprintf(parts[0], STATUS_LEN, "%s",
 		 board->frozen ? "FROZEN  " : "");
-	snprintf(parts[1], STATUS_LEN, board->typing ? "/%s_  " :
-		 board->search[0] ? "/%s  " : "%s", board->search);
+	search_text(board, parts[1], size - 1 - strlen(parts[0]));
 	snprintf(parts[2], STATUS_LEN, "q quit  ? help  ");
 	limits_text(board, parts[3]);
 	snprintf(parts[4], STATUS_LEN, "sort: %s%s  ",

@@ -328,6 +328,26 @@ START_TEST(test_board_searches)
 }
 END_TEST
 
+/* Of a search that is longer than the line, its end is where the next character comes. */
+START_TEST(test_board_has_the_end_of_a_search)
+{
+	prepare();
+	press("/abcdefghijklmnopqrstuvwxyz0123456789");
+	draw(30, 12, false);
+	assert_has("\n/+lmnopqrstuvwxyz0123456789_\n");
+	board_key(&board, BOARD_KEY_ENTER);
+	draw(30, 12, false);
+	assert_has("\n/+klmnopqrstuvwxyz0123456789\n");
+	press(" ");
+	draw(30, 12, false);
+	assert_has("\nFROZEN  /+stuvwxyz0123456789\n");
+	draw(60, 12, false);
+	assert_has("\nFROZEN  /abcdefghijklmnopqrstuvwxyz0123456789 ");
+	draw(10, 12, false);
+	assert_has("\nFROZEN\n");
+}
+END_TEST
+
 START_TEST(test_board_says_what_the_command_line_leaves_out)
 {
 	prepare();
@@ -1345,6 +1365,7 @@ int main(void)
 	UNIT_CASE(suite, test_board_sorts);
 	UNIT_CASE(suite, test_board_sorts_by_columns);
 	UNIT_CASE(suite, test_board_searches);
+	UNIT_CASE(suite, test_board_has_the_end_of_a_search);
 	UNIT_CASE(suite, test_board_says_what_the_command_line_leaves_out);
 	UNIT_CASE(suite, test_board_opens_what_is_shown);
 	UNIT_CASE(suite, test_board_selects);
