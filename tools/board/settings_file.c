@@ -63,7 +63,7 @@ static int open_directory(const char *home, bool make)
 	return fd;
 }
 
-/* All of @fd, at most @size bytes.  Returns how many, or -errno. */
+/* All of @fd, less than @size bytes.  Returns how many, or -errno. */
 static ssize_t read_all(int fd, char *bytes, size_t size)
 {
 	size_t used = 0;
@@ -77,7 +77,7 @@ static ssize_t read_all(int fd, char *bytes, size_t size)
 }
 
 /* Returns its length, 0 if there is no file, or -errno. */
-static ssize_t read_file(int dir, char bytes[BYTES_MOST])
+static ssize_t read_file(int dir, char bytes[BYTES_MOST + 1])
 {
 	int fd = own(openat(dir, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
 			    O_NOCTTY | O_CLOEXEC), S_IFREG);
@@ -85,7 +85,7 @@ static ssize_t read_file(int dir, char bytes[BYTES_MOST])
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	n = read_all(fd, bytes, BYTES_MOST);
+	n = read_all(fd, bytes, BYTES_MOST + 1);
 	close(fd);
 	return n;
 }
@@ -138,7 +138,7 @@ static int open_to_read(char home[PATH_MAX])
 
 void settings_load(struct settings *settings, FILE *err)
 {
-	char home[PATH_MAX], bytes[BYTES_MOST];
+	char home[PATH_MAX], bytes[BYTES_MOST + 1];
 	struct mistakes mistakes;
 	int dir = open_to_read(home);
 	ssize_t n;
@@ -192,7 +192,7 @@ static int replace(int dir, const char *old, size_t len, const struct settings *
 /* Another cmtstat may have changed it since it was read. */
 static int change(int dir, const struct settings *settings)
 {
-	char old[BYTES_MOST];
+	char old[BYTES_MOST + 1];
 	ssize_t n = read_file(dir, old);
 
 	return n < 0 ? (int)n : replace(dir, old, (size_t)n, settings);

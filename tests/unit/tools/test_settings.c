@@ -240,7 +240,7 @@ static void assert_refused(const char *cause)
 
 START_TEST(test_file_is_no_other_thing)
 {
-	char big[65536];
+	char big[65536 + 1];
 
 	make_home();
 	ck_assert_int_eq(mkdir(in_home("cmt"), 0700), 0);
