@@ -292,17 +292,23 @@ static void write_log(char *log, FILE *to)
 	}
 }
 
+#define LOG_BYTES	(4U << 20)
+#define MESSAGE_BYTES	4096U	/* no message is longer */
+
+/* The messages since the last call, whose text the kernel cuts at the end of the buffer */
 void check_log(void)
 {
-	static char log[4 << 20];
+	static char log[LOG_BYTES];
 	FILE *to = fopen("/run/storm.log", "w");
-	int n = klogctl(3, log, sizeof(log) - 1);	/* READ_ALL */
+	int n = klogctl(4, log, sizeof(log) - 1);	/* READ_CLEAR */
+	int status;
 
 	CHECK(to && n >= 0, "the kernel's log: %m");
 	log[n] = '\0';
 	write_log(log, to);
-	fclose(to);
-	CHECK(system("grep -n -E -f /etc/bad-log /run/storm.log >&2"),
-	      "the kernel's log has the lines above");
-	klogctl(5, NULL, 0);	/* CLEAR */
+	CHECK(!fclose(to), "/run/storm.log: %m");
+	status = system("grep -n -E -f /etc/bad-log /run/storm.log >&2");
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1,
+	      "the kernel's log has the lines above, or grep failed: status %#x", status);
+	CHECK(n < (int)(LOG_BYTES - MESSAGE_BYTES), "the kernel's log is longer than %d bytes", n);
 }
