@@ -397,8 +397,10 @@ run 0 sh -c "$stat -i 3600 --csv >$scratch/csv & pid=\$!
 mkfifo "$scratch/pipe"
 exec 3<>"$scratch/pipe"
 dd if=/dev/zero of="$scratch/pipe" bs=4096 oflag=nonblock 2>/dev/null
+# shellcheck disable=SC2317 # await calls it
 catches_term() {
-	[ $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status") & 0x4000)) -ne 0 ]
+	caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
+	[ $((0x${caught:-0} & 0x4000)) -ne 0 ]
 }
 # block OPTIONS: a writer into the full pipe, $pid.  A shell's background job
 # ignores some signals.
@@ -406,7 +408,7 @@ block() {
 	# shellcheck disable=SC2086 # words on purpose
 	env --default-signal $stat $1 >"$scratch/pipe" 2>"$scratch/err" 3>&- &
 	pid=$!
-	until catches_term "$pid"; do sleep 0.02; done
+	await "$pid" catches_term "$pid"
 }
 # ends WHAT: the status of the writer; it has to end
 ends() {

@@ -36,6 +36,22 @@ lacks() {
 	! grep -qF -e "$2" "$scratch/$1" || fail "'$2' in $1"
 }
 
+# await PID COMMAND...: waits until COMMAND succeeds, which must be within a minute and while
+# the child PID runs
+await() {
+	awaited=$1
+	shift
+	checks=$((checks + 1))
+	deadline=$(($(date +%s) + 60))
+	until "$@"; do
+		if [ "$(date +%s)" -ge $deadline ] || ! kill -0 "$awaited" 2>/dev/null; then
+			fail "waited in vain: $*"
+			return 1
+		fi
+		sleep 0.02
+	done
+}
+
 finish() {
 	echo "$checks checks, $failures failures"
 	[ "$failures" -eq 0 ]

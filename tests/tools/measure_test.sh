@@ -93,7 +93,7 @@ checks=$((checks + 1))
 : >"$scratch/out"
 "$ctl" measure pid $sleeper >"$scratch/out" 2>"$scratch/err" &
 pid=$!
-until [ -s "$scratch/out" ]; do sleep 0.02; done
+await $pid [ -s "$scratch/out" ]
 kill $sleeper
 wait $pid || fail "status $? after the end of a process"
 has out "pid $sleeper: ended"
@@ -104,7 +104,7 @@ for signal in INT TERM; do
 	: >"$scratch/out"
 	env --default-signal "$ctl" measure cpu 0 -i 3600 >"$scratch/out" &
 	pid=$!
-	until [ -s "$scratch/out" ]; do sleep 0.02; done
+	await $pid [ -s "$scratch/out" ]
 	kill -s $signal $pid
 	wait $pid || fail "status $? after SIG$signal"
 	has out " 4.0 MiB "
@@ -216,7 +216,7 @@ for signal in TERM HUP INT USR1; do
 		: >$scratch/ready
 		while :; do sleep 0.02; done" 2>"$scratch/err" &
 	pid=$!
-	until [ -e "$scratch/ready" ]; do sleep 0.02; done
+	await $pid [ -e "$scratch/ready" ]
 	kill -s $signal $pid
 	status=0
 	wait $pid || status=$?
@@ -229,7 +229,7 @@ cp "$scratch/err" "$scratch/out"
 rm -f "$scratch/ready"
 "$stat" -- sh -c ": >$scratch/ready; exec sleep 1000" 2>/dev/null &
 pid=$!
-until [ -e "$scratch/ready" ]; do sleep 0.02; done
+await $pid [ -e "$scratch/ready" ]
 children=$(cat "/proc/$pid/task/$pid/children")
 kill -KILL $pid
 wait $pid 2>/dev/null

@@ -49,12 +49,16 @@ run 2 "$ctl" selftest now
 has err "selftest: too many operands"
 
 # A signal ends it, and the processes that fill the cache.
+# shellcheck disable=SC2317 # await calls it
+fills_cache() {
+	[ "$(pgrep -c -P "$pid")" = 3 ]
+}
 for signal in INT TERM; do
 	checks=$((checks + 2))
 	CMT_FAKE=hardware env --default-signal "$ctl" selftest >"$scratch/out" \
 		2>"$scratch/err" &
 	pid=$!
-	until [ "$(pgrep -c -P $pid)" = 3 ]; do sleep 0.02; done
+	await $pid fills_cache
 	children=$(pgrep -P $pid)
 	kill -s $signal $pid
 	wait $pid
