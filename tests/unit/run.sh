@@ -141,6 +141,19 @@ start 2 abi dkms
 kill -s INT -- -"$pid"
 ends 130
 
+what="a second run"
+start 2 abi
+run dkms
+says 1 "$status"
+grep -q 'another run is at work in .*/build-tests' "$state/said" || says why "$last"
+grep -q CMT_OUT= "$state/said" || says "what to do" "$last"
+CMT_OUT=$state/other run dkms
+says 0 "$status"
+kill "$pid"
+ends 143
+run dkms
+says 0 "$status"
+
 # The part unit, abi in the lane, and a build
 what="SIGTERM to the run of all parts"
 works parts/unit
