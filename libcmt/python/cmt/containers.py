@@ -44,24 +44,16 @@ class Containers(Handle):
 
     def __init__(self, device: Device | None = None, *,
                  cgroup_root: str | os.PathLike[str] | None = None) -> None:
-        held = device and device.pointer
         store = ffi.new("struct cmt_containers **")
         opts = ffi.new("struct cmt_containers_opts *")
         opts.sz = ffi.sizeof("struct cmt_containers_opts")
-        opts.device = held or ffi.NULL
+        opts.device = device.pointer if device else ffi.NULL
         root = cgroup_root if cgroup_root is None else ffi.new(
             "char[]", c_text(cgroup_root))
         opts.cgroup_root = root or ffi.NULL
         check(lib.cmt_containers_new(store, opts), "cgroups")
-
-        def free(pointer: Any, _device: Any = held) -> None:
-            # The device outlives the cache, whatever is collected first.
-            lib.cmt_containers_free(pointer)
-
-        super().__init__(store[0], free)
+        super().__init__(store[0], lib.cmt_containers_free, device)
         self._made: dict[int, tuple[bytes, Container]] = {}
-        if device:
-            device.adopt(self)
 
     def lookup(self, cgroup_id: int) -> Container:
         """

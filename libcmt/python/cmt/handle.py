@@ -8,11 +8,43 @@ from ._libcmt import ffi
 Self = TypeVar("Self", bound="Handle")
 
 
-class Handle:
-    """Holds an object of the library's until close(), or until it is collected."""
+class Shared:
+    """
+    An object of the library's that its handle and its users hold: the last one frees it.
+
+    The collector finalizes what is in one garbage cycle in any order, also a source
+    before its users.
+    """
 
     def __init__(self, pointer: Any, free: Callable[[Any], None]) -> None:
-        self._held: Any = ffi.gc(pointer, free)
+        self._pointer, self._free = pointer, free
+        # One for each holder but one: append() and pop() need no lock.
+        self._others: list[None] = []
+
+    def hold(self) -> None:
+        """One more holder, which calls drop() once."""
+        self._others.append(None)
+
+    def drop(self) -> None:
+        """One holder less."""
+        try:
+            self._others.pop()
+        except IndexError:
+            self._free(self._pointer)
+
+
+class Handle:
+    """
+    Holds an object of the library's until close(), or until it is collected.
+
+    source: is used by it, and is freed after it.
+    """
+
+    def __init__(self, pointer: Any, free: Callable[[Any], None],
+                 source: "Source | None" = None) -> None:
+        self._held: Any = ffi.gc(pointer, source.held_by(free) if source else free)
+        if source:
+            source.adopt(self)
 
     @property
     def pointer(self) -> Any:
@@ -38,7 +70,9 @@ class Source(Handle):
     """A handle that others use, which are closed before it."""
 
     def __init__(self, pointer: Any, free: Callable[[Any], None]) -> None:
-        super().__init__(pointer, free)
+        shared = Shared(pointer, free)
+        super().__init__(pointer, lambda _pointer: shared.drop())
+        self._shared = shared
         self._users: weakref.WeakSet[Handle] = weakref.WeakSet()
 
     def close(self) -> None:
@@ -46,6 +80,17 @@ class Source(Handle):
         for user in list(self._users):
             user.close()
         super().close()
+
+    def held_by(self, free: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Hold the object for a user, and return what frees the user's and then drops it."""
+        shared = self._shared
+
+        def free_and_drop(pointer: Any) -> None:
+            free(pointer)
+            shared.drop()
+
+        shared.hold()
+        return free_and_drop
 
     def adopt(self, user: Handle) -> None:
         """The users of this object, which are closed before it."""

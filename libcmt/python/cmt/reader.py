@@ -122,7 +122,6 @@ class Reader(Handle):
 
     def __init__(self, device: Device, *, latency_ns: int = 0,
                  watermark: int = 0, oldest: bool = False) -> None:
-        held = device.pointer
         store = ffi.new("struct cmt_reader **")
         opts = ffi.new("struct cmt_reader_opts *", {
             "sz": ffi.sizeof("struct cmt_reader_opts"),
@@ -130,14 +129,8 @@ class Reader(Handle):
             "watermark": watermark,
             "flags": lib.CMT_READER_OLDEST if oldest else 0,
         })
-        check(lib.cmt_reader_new(store, held, opts), "reader")
-
-        def free(pointer: Any, _device: Any = held) -> None:
-            # The device outlives its reader, whatever is collected first.
-            lib.cmt_reader_free(pointer)
-
-        super().__init__(store[0], free)
-        device.adopt(self)
+        check(lib.cmt_reader_new(store, device.pointer, opts), "reader")
+        super().__init__(store[0], lib.cmt_reader_free, device)
 
     def read(self, n: int = 256) -> list[Record]:
         """

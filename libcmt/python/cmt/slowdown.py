@@ -108,21 +108,17 @@ class Slowdowns(Handle):
     """
 
     def __init__(self, source: Device | Recording, *, counters: Flag = COUNTED) -> None:
-        held = source.pointer
         self._ends = isinstance(source, Recording)
         self._read = ffi.new("struct slowdown_read *")
         self._refresh_at = 0.0
-        # Before the usage: an exception may keep that longer than the source is open.
-        culprit = _new_culprit(source)
-        self._usage = _new_usage(held, self._ends, counters)
+        self._culprit = _new_culprit(source)
+        super().__init__(_new_usage(source.pointer, self._ends, counters),
+                         lib.cmt_usage_free, source)
 
-        def free(pointer: Any, _source: Any = held, usage: Any = self._usage) -> None:
-            # The source outlives both, whatever is collected first.
-            ffi.release(pointer)
-            ffi.release(usage)
-
-        super().__init__(culprit, free)
-        source.adopt(self)
+    def close(self) -> None:
+        """Free the library's objects.  Closing twice does nothing."""
+        super().close()
+        ffi.release(self._culprit)
 
     def read(self) -> int:
         """
@@ -131,22 +127,22 @@ class Slowdowns(Handle):
         Returns the number of milliseconds; 0: there are none yet, and of a recording it
         is the end.  Error: as Usage.next().
         """
-        check(lib.slowdown_read(self._open_usage, self.pointer, _ONCE, self._read), "slowdown")
+        check(lib.slowdown_read(self.pointer, self._engine, _ONCE, self._read), "slowdown")
         frames: int = self._read.frames
         return frames
 
     def refresh(self) -> None:
         """Renew names, and read the times of quotas: asks the kernel, and reads files."""
-        check(lib.cmt_usage_refresh(self._open_usage, lib.CMT_USAGE_NAMES), "names")
+        check(lib.cmt_usage_refresh(self.pointer, lib.CMT_USAGE_NAMES), "names")
         self._read.look_due = True
 
     def timeout_ms(self) -> int:
         """For poll(): call read() after this time at the latest; 0: now."""
-        return int(lib.cmt_usage_timeout(self._open_usage))
+        return int(lib.cmt_usage_timeout(self.pointer))
 
     def wait(self, timeout_ms: int = -1) -> bool:
         """As Usage.wait(), for read()."""
-        result = lib.cmt_usage_wait(self._open_usage, timeout_ms)
+        result = lib.cmt_usage_wait(self.pointer, timeout_ms)
         return result != -errno.EINTR and check(result, "wait") > 0
 
     @property
@@ -182,7 +178,7 @@ class Slowdowns(Handle):
     def _counts(self) -> Any:
         counts = ffi.new("struct cmt_culprit_counts *", {
             "sz": ffi.sizeof("struct cmt_culprit_counts")})
-        check(lib.cmt_culprit_counts(self.pointer, counts), "slowdown")
+        check(lib.cmt_culprit_counts(self._engine, counts), "slowdown")
         return counts
 
     def now(self) -> tuple[Slowdown, ...]:
@@ -200,20 +196,20 @@ class Slowdowns(Handle):
         How much slower they are by those is not known, and now() has nothing of it.
         """
         raw = ffi.new("uint64_t[]", _MOST)
-        n = check(lib.cmt_culprit_too_little(self.pointer, raw, _MOST), "slowdown")
+        n = check(lib.cmt_culprit_too_little(self._engine, raw, _MOST), "slowdown")
         return tuple(self._party(owner) for owner in raw[0:min(n, _MOST)])
 
     def incidents(self) -> tuple[Incident, ...]:
         """Those that began or ended since the last call, the newest 32."""
         found, store = [], ffi.new("const struct cmt_incident **")
-        while lib.cmt_culprit_next_incident(self.pointer, store) > 0:
+        while lib.cmt_culprit_next_incident(self._engine, store) > 0:
             found.append(self._incident(store[0]))
         return tuple(found)
 
     def open_incidents(self) -> tuple[Incident, ...]:
         """Those that go on, in the order of numbers."""
         found: list[Incident] = []
-        while raw := lib.cmt_culprit_incident_at(self.pointer, len(found)):
+        while raw := lib.cmt_culprit_incident_at(self._engine, len(found)):
             found.append(self._incident(raw))
         return tuple(found)
 
@@ -231,13 +227,13 @@ class Slowdowns(Handle):
                 self.wait()
 
     @property
-    def _open_usage(self) -> Any:
-        """The usage, which is there as long as the engine; ValueError when it was closed."""
-        return self.pointer and self._usage
+    def _engine(self) -> Any:
+        """What is there as long as the usage, self.pointer; ValueError when it was closed."""
+        return self.pointer and self._culprit
 
     def _slowdowns(self, read: Any) -> tuple[Slowdown, ...]:
         raw = ffi.new("struct cmt_slowdown[]", _MOST)
-        n = check(read(self.pointer, raw, _MOST), "slowdown")
+        n = check(read(self._engine, raw, _MOST), "slowdown")
         return tuple(
             Slowdown(self._party(s.id), self._party(s.by), Resource(s.resource), _domain(s),
                      s.share, s.low, s.high, s.most, _number(s.cpus))
@@ -249,7 +245,7 @@ class Slowdowns(Handle):
         kind = owner - lib.CMT_CULPRIT_NO_CGROUP
         if kind >= 0:
             return Party(RowKind(kind) if kind in _KINDS else RowKind.OWNER, 0, None)
-        raw = lib.cmt_containers_find(lib.cmt_usage_containers(self._usage), owner)
+        raw = lib.cmt_containers_find(lib.cmt_usage_containers(self.pointer), owner)
         return Party(RowKind.OWNER, owner, make_container(packed(raw)) if raw else None)
 
     def _incident(self, raw: Any) -> Incident:
@@ -279,7 +275,7 @@ def _new_usage(source: Any, is_recording: bool, counters: Flag) -> Any:
         "counters": 0 if is_recording else counters,
     })
     check(lib.cmt_usage_new(store, opts), "usage")
-    return ffi.gc(store[0], lib.cmt_usage_free)
+    return store[0]
 
 
 def _new_culprit(source: Device | Recording) -> Any:

@@ -387,12 +387,11 @@ class Usage(Handle):
                  interval_ns: int = 100_000_000, slot_ns: int = 1_000_000,
                  children: bool = False, counters: Flag = Flag(0),
                  waits: bool = False, values: Flag = Flag(0)) -> None:
-        held = source.pointer
         self._ends = isinstance(source, Recording)
         store = ffi.new("struct cmt_usage **")
         opts = ffi.new("struct cmt_usage_opts *", {
             "sz": ffi.sizeof("struct cmt_usage_opts"),
-            "recording" if self._ends else "device": held,
+            "recording" if self._ends else "device": source.pointer,
             "by": by,
             "flags": (lib.CMT_USAGE_CHILDREN if children else 0) |
                      (lib.CMT_USAGE_WAITS if waits else 0),
@@ -402,13 +401,7 @@ class Usage(Handle):
             "values": values,
         })
         check(lib.cmt_usage_new(store, opts), "usage")
-
-        def free(pointer: Any, _device: Any = held) -> None:
-            # The source outlives the usage, whatever is collected first.
-            lib.cmt_usage_free(pointer)
-
-        super().__init__(store[0], free)
-        source.adopt(self)
+        super().__init__(store[0], lib.cmt_usage_free, source)
         self._containers: Cache[Container] = Cache(make_container)
         self._count_at = 0.0
 
