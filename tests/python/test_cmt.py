@@ -1523,6 +1523,9 @@ class RecordingTest(unittest.TestCase):
                 cmt.Recording(path)
             self.assertEqual(caught.exception.errno, number)
             self.assertIn(os.fsdecode(path), caught.exception.strerror)
+        for path in (self.PATH + "\0b", os.fsencode(self.PATH) + b"\0b"):
+            with self.assertRaises(ValueError):
+                cmt.Recording(path)
 
     def test_slowdowns(self):
         """An iteration ends with the recording; all of it was read."""

@@ -7,7 +7,7 @@ from ._libcmt import ffi, lib
 from .device import Info, make_info
 from .errors import Error, check, why
 from .handle import Source
-from .types import Flag, text
+from .types import Flag, c_text, text
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Recording(Source):
 
     def __init__(self, path: "str | bytes | os.PathLike[str]") -> None:
         store = ffi.new("struct cmt_recording **")
-        err = lib.cmt_recording_open(store, os.fsencode(path))
+        err = lib.cmt_recording_open(store, c_text(path))
         if err < 0:
             raise Error(-err, f"{os.fsdecode(path)}: {why(err)}")
         super().__init__(store[0], lib.cmt_recording_close)

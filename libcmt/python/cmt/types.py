@@ -238,7 +238,7 @@ def measured(flags: int, flag: Flag, value: int) -> int | None:
     return value if flags & flag else None
 
 
-def c_text(value: str | os.PathLike[str] | None) -> Any:
+def c_text(value: str | bytes | os.PathLike[str] | None) -> Any:
     """A text or a path for C; NULL for None."""
     if value is None:
         return ffi.NULL
