@@ -8,7 +8,7 @@
 #include "name/name.h"
 
 #define CHUNK_BYTES	(256U << 10)	/* enough for a chunk */
-#define NAME_MAX_BYTES	65536U
+#define NAME_MAX_BYTES	65536	/* of one, in a chunk */
 #define TEXTS		8
 
 void rec_names_free(struct rec_names *names)
@@ -212,6 +212,7 @@ static bool get_texts(struct rec_cursor *in, const char *texts[TEXTS],
 bool rec_name_get(struct rec_cursor *in, struct cmt_container *c,
 		  struct rec_buffer *room)
 {
+	const uint8_t *begin = in->at;
 	const char *texts[TEXTS];
 	uint64_t runtime, own, flags, uid;
 
@@ -222,7 +223,7 @@ bool rec_name_get(struct rec_cursor *in, struct cmt_container *c,
 	own = rec_get_varint(in);
 	flags = rec_get_varint(in);
 	uid = rec_get_varint(in);
-	if (!get_texts(in, texts, room) || !texts[0])
+	if (!get_texts(in, texts, room) || !texts[0] || in->at - begin > NAME_MAX_BYTES)
 		return false;
 	/* a runtime of a later version is none of this one's */
 	if (runtime < INT_MAX && *cmt_runtime_name((enum cmt_runtime)runtime))

@@ -8,6 +8,7 @@
 
 #define FIRST_WITHIN	(64U << 20)	/* bytes before the first chunk, at most */
 #define HEADS_WITHIN	4096U		/* chunks that are searched for a HEAD */
+#define HEAD_RAW_MAX	(64U << 10)	/* bytes of one; a recorder writes less than 3 KB */
 
 /* The first chunk that is intact, and its version. */
 static int find_first(struct cmt_recording *r, uint64_t *offset)
@@ -31,7 +32,7 @@ static int try_head(struct cmt_recording *r, uint64_t offset,
 {
 	int ret;
 
-	if (header->kind != CMT_CHUNK_HEAD || header->run != r->run)
+	if (header->kind != CMT_CHUNK_HEAD || header->run != r->run || header->raw > HEAD_RAW_MAX)
 		return 0;
 	ret = rec_file_read(&r->file, offset + header->bytes, header->payload, &r->payload);
 	if (!ret)

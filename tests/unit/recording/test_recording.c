@@ -1252,6 +1252,123 @@ START_TEST(name_parts)
 }
 END_TEST
 
+/* HEAD, and a chunk of names with this path, as a recorder with no limits would write it. */
+static struct cmt_recording *open_path(size_t length)
+{
+	struct rec_buffer raw = { 0 }, file = { 0 };
+	struct rec_header header;
+	const struct rec_buffer *chunk;
+	struct rec_packer *packer = rec_packer_new(1);
+	const struct cmt_chunk_place *names = &made.places[1];
+	char *path = calloc(1, length + 1);
+	struct cmt_recording *r;
+
+	ck_assert_uint_eq(names->kind, CMT_CHUNK_NAMES);
+	ck_assert(rec_header_parse(&header, made.bytes + names->offset, REC_HEADER));
+	memset(path, '/', length);
+	for (int i = 0; i < 5; i++)
+		rec_put_varint(&raw, 0);
+	rec_put_text(&raw, path);
+	for (int i = 0; i < 7; i++)
+		rec_put_text(&raw, NULL);
+	ck_assert_int_eq(rec_pack(packer, &header, &raw, NULL, &chunk), 0);
+	rec_put(&file, made.bytes, names->offset);
+	rec_put(&file, chunk->bytes, chunk->nr);
+	r = open_bytes(file.bytes, file.nr, 0);
+	rec_packer_free(packer);
+	rec_buffer_free(&file);
+	rec_buffer_free(&raw);
+	free(path);
+	return r;
+}
+
+/* Some bytes of a file become no more memory than a recorder's names have. */
+START_TEST(long_name_is_damage)
+{
+	/* the 5 numbers, the length of the path and 7 texts that are none */
+	const size_t most = 65536 - 5 - 3 - 7;
+	struct cmt_recording *r;
+
+	make();
+	r = open_path(most);
+	ck_assert_int_eq(next(r), 1);
+	ck_assert_uint_eq(item->type, CMT_RECORDING_NAME);
+	ck_assert_uint_eq(strlen(item->container->path), most);
+	cmt_recording_close(r);
+	for (int i = 0; i < 2; i++) {
+		r = open_path(i ? 1 << 20 : most + 1);
+		ck_assert_int_eq(next(r), 1);
+		ck_assert_uint_eq(item->type, CMT_RECORDING_DAMAGE);
+		ck_assert_uint_eq(item->damage, CMT_DAMAGE_PAYLOAD);
+		ck_assert_int_eq(next(r), 0);
+		cmt_recording_close(r);
+	}
+}
+END_TEST
+
+/* What a recorder may be given as a name can be read. */
+START_TEST(longest_name_of_a_recorder)
+{
+	char *path = calloc(1, 65537);
+	struct cmt_container c = { .sz = sizeof(c), .cgroup_id = 7, .path = path };
+	struct cmt_recording *r;
+	uint32_t found = 0;
+
+	made_begin(&made, 512);
+	memset(path, '/', 65536);
+	ck_assert_int_eq(cmt_recorder_name(made.recorder, &c), -EINVAL);
+	for (size_t n = 65535; n; n--) {
+		path[n] = '\0';
+		if (!cmt_recorder_name(made.recorder, &c))
+			break;
+	}
+	ck_assert_uint_ge(strlen(path), 65000);
+	made_tick(&made, 0);
+	made_end(&made);
+	r = open_made();
+	while (next(r) > 0) {
+		ck_assert_uint_ne(item->type, CMT_RECORDING_DAMAGE);
+		found += item->type == CMT_RECORDING_NAME &&
+			 !strcmp(item->container->path, path);
+	}
+	ck_assert_uint_ge(found, 1);
+	cmt_recording_close(r);
+	free(path);
+}
+END_TEST
+
+/* To open a file, no HEAD is unpacked that no recorder makes. */
+START_TEST(large_head_is_passed)
+{
+	struct rec_buffer raw = { 0 }, file = { 0 };
+	struct rec_header header;
+	const struct rec_buffer *chunk;
+	struct rec_packer *packer = rec_packer_new(1);
+	uint8_t *zeros = calloc(1, 1 << 20);
+	struct rec_head head = { .info = made_info, .program = "large" };
+	struct cmt_recording *r;
+
+	make();
+	ck_assert(rec_header_parse(&header, made.bytes, REC_HEADER));
+	rec_head_put(&head, &raw);
+	rec_put_varint(&raw, 1000);
+	rec_put_varint(&raw, 1 << 20);
+	rec_put(&raw, zeros, 1 << 20);
+	ck_assert_int_eq(rec_pack(packer, &header, &raw, NULL, &chunk), 0);
+	rec_put(&file, chunk->bytes, chunk->nr);
+	rec_put(&file, made.bytes, made.nr_bytes);
+	r = open_bytes(file.bytes, file.nr, 0);
+	ck_assert_str_eq(about_of(r).program, "test?1");
+	while (next(r) > 0)
+		ck_assert_uint_ne(item->type, CMT_RECORDING_DAMAGE);
+	cmt_recording_close(r);
+	rec_packer_free(packer);
+	rec_buffer_free(&file);
+	rec_buffer_free(&raw);
+	free(zeros);
+}
+END_TEST
+
 /* NULL stands for no memory, and for nothing else. */
 #define COLUMN 32768U
 
@@ -1383,6 +1500,9 @@ int main(void)
 	tcase_add_test(damaged_case, damage_counts_once);
 	suite_add_tcase(suite, damaged_case);
 	UNIT_CASE(suite, name_printable);
+	UNIT_CASE(suite, long_name_is_damage);
+	UNIT_CASE(suite, longest_name_of_a_recorder);
+	UNIT_CASE(suite, large_head_is_passed);
 	UNIT_CASE(suite, name_parts);
 	UNIT_CASE(suite, text_damaged);
 	UNIT_CASE(suite, packed_in_columns);
