@@ -31,6 +31,7 @@ struct cmt_recording {
 	uint32_t version;
 	uint64_t run;		/* chunks of another run are ignored */
 	bool has_run;
+	bool held;		/* by a usage, which takes all items */
 	/* the position */
 	uint64_t pos;		/* offset of the next chunk */
 	uint64_t sequence;	/* sequence number expected at pos; 0: any */

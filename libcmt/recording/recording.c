@@ -243,6 +243,19 @@ void cmt_recording_move_state(struct cmt_recording *recording, struct rec_state 
 	*from = (struct rec_state){ 0 };
 }
 
+int cmt_recording_hold(struct cmt_recording *recording)
+{
+	if (recording->held)
+		return -EBUSY;
+	recording->held = true;
+	return 0;
+}
+
+void cmt_recording_drop(struct cmt_recording *recording)
+{
+	recording->held = false;
+}
+
 int cmt_recording_at_end(const struct cmt_recording *recording)
 {
 	if (!recording->ended)

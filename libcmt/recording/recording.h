@@ -23,6 +23,10 @@ void cmt_recording_move_state(struct cmt_recording *recording, struct rec_state 
 
 void rec_state_free(struct rec_state *state);
 
+/* Note that a usage reads the recording.  Returns 0 or -EBUSY: another one does. */
+int cmt_recording_hold(struct cmt_recording *recording);
+void cmt_recording_drop(struct cmt_recording *recording);
+
 /* The time of the last cmt_recording_seek(); 0: there was none. */
 uint64_t cmt_recording_sought(const struct cmt_recording *recording);
 

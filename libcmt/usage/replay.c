@@ -210,6 +210,7 @@ static int replay_refresh(struct cmt_usage *usage, unsigned int what)
 
 static void replay_close(struct cmt_usage *usage)
 {
+	cmt_recording_drop(usage->replay->recording);
 	rec_state_free(&usage->replay->state);
 	free(usage->replay);
 }
@@ -224,10 +225,15 @@ static const struct usage_source replay_source = {
 
 int usage_replay(struct cmt_usage *usage, struct cmt_recording *recording)
 {
-	usage->replay = calloc(1, sizeof(*usage->replay));
-	if (!usage->replay)
-		return -ENOMEM;
-	usage->replay->recording = recording;
+	struct usage_replay *replay = calloc(1, sizeof(*replay));
+	int err = replay ? cmt_recording_hold(recording) : -ENOMEM;
+
+	if (err) {
+		free(replay);
+		return err;
+	}
+	replay->recording = recording;
+	usage->replay = replay;
 	usage->source = &replay_source;
 	return 0;
 }

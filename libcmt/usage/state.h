@@ -320,7 +320,7 @@ void usage_refresh_names(struct cmt_usage *usage);
 /* live.c: read from @opts->device from now on.  Returns 0 or -errno. */
 int usage_live(struct cmt_usage *usage, const struct cmt_usage_opts *opts);
 
-/* replay.c: read from @recording from now on.  Returns 0 or -ENOMEM. */
+/* replay.c: read from @recording from now on.  Returns 0, -EBUSY or -ENOMEM. */
 int usage_replay(struct cmt_usage *usage, struct cmt_recording *recording);
 
 /* missing.c: */

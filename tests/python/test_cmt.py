@@ -1536,6 +1536,16 @@ class RecordingTest(unittest.TestCase):
             self.assertTrue(slowdowns.emulated)
             self.assertGreater(slowdowns.end_ns, recording.about().end_ns - 2 * MS)
 
+    def test_one_usage(self):
+        recording = self.open()
+        for first in (cmt.Usage, cmt.Slowdowns):
+            with first(recording):
+                for second in (cmt.Usage, cmt.Slowdowns):
+                    with self.assertRaises(cmt.Error) as caught:
+                        second(recording)
+                    self.assertEqual(caught.exception.errno, errno.EBUSY)
+        self.assertGreater(len(self.frames(recording)), 15)
+
     def test_closed(self):
         recording = cmt.Recording(self.PATH)
         usage = cmt.Usage(recording)

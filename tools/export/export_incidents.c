@@ -126,6 +126,9 @@ int export_incidents(struct span *span, struct export_session *session)
 			span->opts.program);
 		return -ENODATA;
 	}
+	/* a recording has one usage: the watch's */
+	cmt_usage_free(span->usage);
+	span->usage = NULL;
 	if (!ret)
 		ret = add_step(&taking, 0);
 	if (!ret)

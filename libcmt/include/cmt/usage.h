@@ -114,9 +114,10 @@ struct cmt_usage_opts {
 				 */
 	struct cmt_recording *recording;	/**< read in place of a device, which
 						 *   must be NULL.  Must outlive the
-						 *   usage.  nr_rmids, nr_cpus,
-						 *   l3_bytes and unit_bytes are then
-						 *   those of the recording.
+						 *   usage, and has one at a time.
+						 *   nr_rmids, nr_cpus, l3_bytes and
+						 *   unit_bytes are then those of the
+						 *   recording.
 						 */
 	uint64_t values;	/**< CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL |
 				 *   CMT_F_MBM_LOCAL: the values of rows; 0: all, and
@@ -170,7 +171,7 @@ struct cmt_usage_opts {
  * Returns 0, -EINVAL (options) or -ENOMEM.  With a device also as cmt_reader_new(),
  * cmt_reader_feed(), cmt_device_set_counters() and cmt_device_set_values(), except -ENOTTY;
  * where the device has a reader (-EBUSY), its counters and values stay as they are.  With a
- * recording also -EBADMSG (no HEAD chunk is intact).
+ * recording also -EBADMSG (no HEAD chunk is intact) and -EBUSY (it has a usage).
  */
 CMT_API int cmt_usage_new(struct cmt_usage **usage,
 			  const struct cmt_usage_opts *opts);

@@ -36,7 +36,8 @@ class About:
 
 class Recording(Source):
     """
-    A recording, to be read by Usage(recording): an iterator that ends with it.
+    A recording, to be read by Usage(recording): an iterator that ends with it.  It has
+    one Usage or Slowdowns at a time.
 
     What is damaged is left out, and counts as lost in the frames.
     Error: EBADMSG (no recording), ENODATA (empty), EPROTONOSUPPORT (its format is
@@ -74,6 +75,6 @@ class Recording(Source):
         """
         Go on with the records of this time, or a little before: for the next Usage.
 
-        A Usage that has read elsewhere is of no further use.
+        A Usage that has read elsewhere is of no further use, and is to be closed.
         """
         check(lib.cmt_recording_seek(self.pointer, ts), "seek")

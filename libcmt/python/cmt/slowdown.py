@@ -94,8 +94,8 @@ class Slowdowns(Handle):
 
     It follows all containers from millisecond to millisecond, so it needs a sampling
     interval of 1 ms: with a longer sampling_ns nothing is known.
-    source: a device, which has one reader at a time, and this is one, or a recording.
-    It is kept meanwhile.
+    source: a device, which has one reader at a time, and this is one, or a recording,
+    which has one usage at a time, and this is one.  It is kept meanwhile.
     counters: the values that a device is asked to count meanwhile; by cache and memory
     slowdown needs all but WAITED, by CPU only WAITED.
 
@@ -104,7 +104,7 @@ class Slowdowns(Handle):
     timeout_ms(), calls read() until that is 0, then incidents(), now() or minute(), and
     once a second refresh().
 
-    Error: EINVAL (an option), ENOMEM, or as Reader().
+    Error: EINVAL (an option), EBUSY (the recording has a usage), ENOMEM, or as Reader().
     """
 
     def __init__(self, source: Device | Recording, *, counters: Flag = COUNTED) -> None:

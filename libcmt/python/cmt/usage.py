@@ -372,15 +372,15 @@ class Usage(Handle):
     waits: by container and by process, Frame.waits says for whom tasks waited.
     values: OCCUPANCY, MBM_TOTAL, MBM_LOCAL: what rows have, see Device.set_values();
     Flag(0): all.
-    source: a device, which has one reader at a time, and this is one, or a recording.
-    It is kept meanwhile.
+    source: a device, which has one reader at a time, and this is one, or a recording,
+    which has one usage at a time.  It is kept meanwhile.
 
     An iteration of a device waits for each interval, and renews names and, once a second,
     the count of pending owners.  A program with a loop of its own polls
     Device.fileno() for timeout_ms(), and calls next() until that is None and,
     now and then, refresh().
 
-    Error: EINVAL (an option), ENOMEM, or as Reader().
+    Error: EINVAL (an option), EBUSY (the recording has a usage), ENOMEM, or as Reader().
     """
 
     def __init__(self, source: Device | Recording, *, by: By = By.CONTAINER,

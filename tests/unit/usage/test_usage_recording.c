@@ -550,6 +550,37 @@ START_TEST(usage_needs_a_head)
 }
 END_TEST
 
+/* Two would take each other's items. */
+START_TEST(one_usage_at_a_time)
+{
+	struct cmt_recording *r;
+	struct cmt_usage_opts opts = { .sz = sizeof(opts) };
+	struct cmt_usage *second = NULL;
+	uint32_t frames[2] = { 0 };
+
+	make_trouble();
+	opts.recording = r = open_made();
+	for (int i = 0; i < 2; i++) {
+		usage = usage_of(r, 0);
+		ck_assert_int_eq(cmt_usage_new(&second, &opts), -EBUSY);
+		while (cmt_usage_next(usage, &frame) > 0)
+			frames[i]++;
+		ck_assert_int_eq(cmt_usage_new(&second, &opts), -EBUSY);
+		cmt_usage_free(usage);
+		ck_assert_int_eq(cmt_recording_seek(r, 0), 0);
+	}
+	ck_assert_ptr_null(second);
+	ck_assert_uint_eq(frames[0], END);
+	ck_assert_uint_eq(frames[1], END);
+	/* what fails for its options takes none */
+	opts.by = 77;
+	ck_assert_int_eq(cmt_usage_new(&second, &opts), -EINVAL);
+	cmt_usage_free(usage_of(r, 0));
+	cmt_recording_close(r);
+	made_free(&made);
+}
+END_TEST
+
 /* A long interval is read in parts, and is the same: at each, a program can look at signals. */
 START_TEST(long_interval_in_parts)
 {
@@ -597,6 +628,7 @@ int main(void)
 	UNIT_CASE(suite, owners_at_a_moment);
 	UNIT_CASE(suite, intervals_from_a_moment);
 	UNIT_CASE(suite, usage_needs_a_head);
+	UNIT_CASE(suite, one_usage_at_a_time);
 	UNIT_CASE(suite, long_interval_in_parts);
 	return unit_run(suite);
 }
