@@ -39,11 +39,39 @@ int rec_file_find(const struct rec_file *file, uint64_t *offset, uint64_t end,
 /* Does a header begin at @offset, and end after the end of the file? */
 bool rec_file_cut_header(const struct rec_file *file, uint64_t offset);
 
+#define REC_NOWHERE	UINT64_MAX
+
+/* A DATA chunk with records, and the chunks before it that its records need. */
+struct rec_mark {
+	uint64_t offset, end;	/* of the chunk, in the file */
+	uint64_t last_ns;	/* of its records */
+	uint64_t names;		/* offset of the last NAMES with all names, or REC_NOWHERE */
+	uint64_t state;		/* offset of the last STATE, or REC_NOWHERE */
+};
+
 /*
- * List all chunks with intact headers.  @places: free with free().  *@indexed: the list
- * is from the INDEX, otherwise from a search.  Returns 0, -ENOMEM or -errno.
+ * All chunks with intact headers, in sums, and marks.  Of more DATA chunks than marks only
+ * every step-th has one, from the first on; step is a power of two.
  */
-int rec_file_places(const struct rec_file *file, struct cmt_chunk_place **places,
-		    uint32_t *n, bool *indexed);
+struct rec_places {
+	uint32_t most;		/* marks, two at least; by the caller */
+	bool indexed;		/* all of it is from the INDEX, otherwise from a search */
+	bool tailed;		/* there is a TAIL */
+	struct rec_mark *marks;
+	uint32_t nr, room;
+	uint64_t step;
+	uint64_t data;		/* DATA chunks with records */
+	struct rec_mark last;	/* of these the last one; zero: there is none */
+	uint64_t names, state;	/* as of a mark, for the end of the file */
+	uint64_t chunks, records;
+	uint64_t start_ns;	/* time of the first record; 0: there is none */
+};
+
+/*
+ * Find all chunks.  @places: zero but for most, or of an earlier call.  Returns 0, -ENOMEM or
+ * -errno.
+ */
+int rec_file_places(const struct rec_file *file, struct rec_places *places);
+void rec_places_free(struct rec_places *places);
 
 #endif

@@ -65,11 +65,10 @@ struct cmt_recording {
 	struct cmt_record *records;
 	uint32_t room;
 	struct rec_model *model;	/* allocated with the first DATA chunk */
-	/* positions of all chunks of a file of placed_size bytes */
-	struct cmt_chunk_place *places;
-	uint32_t nr_places;
+	/* of a file of placed_size bytes */
+	struct rec_places places;
 	uint64_t placed_size;
-	bool placed, indexed;
+	bool placed;
 	/*
 	 * for cmt_recording_about(); parts are sorted, so that damage read again counts
 	 * once

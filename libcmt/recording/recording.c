@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define MARKS_MOST	(1U << 22)	/* 24 days of DATA chunks; 160 MiB of memory */
 #define FIRST_WITHIN	(64U << 20)	/* bytes before the first chunk, at most */
 #define HEADS_WITHIN	4096U		/* chunks that are searched for a HEAD */
 #define HEAD_RAW_MAX	(64U << 10)	/* bytes of one; a recorder writes less than 3 KB */
@@ -75,6 +76,7 @@ static int recording_open(struct cmt_recording *r, int fd)
 	if (!err && r->version >> 16 > CMT_RECORDING_VERSION >> 16)
 		err = -EPROTONOSUPPORT;
 	r->sync = true;
+	r->places.most = MARKS_MOST;
 	return err ? err : find_head(r, first);
 }
 
@@ -149,7 +151,7 @@ void cmt_recording_close(struct cmt_recording *recording)
 	rec_model_free(recording->model);
 	cmt_snapshot_free(recording->owners);
 	free(recording->records);
-	free(recording->places);
+	rec_places_free(&recording->places);
 	free(recording->parts);
 	free(recording);
 }
@@ -269,54 +271,35 @@ static int find_places(struct cmt_recording *r)
 
 	if (err || (r->placed && r->placed_size == r->file.size))
 		return err;
-	free(r->places);
-	r->places = NULL;
-	r->nr_places = 0;
-	err = rec_file_places(&r->file, &r->places, &r->nr_places, &r->indexed);
+	err = rec_file_places(&r->file, &r->places);
 	r->placed = !err;
 	r->placed_size = r->file.size;
 	return err;
-}
-
-static bool has_records(const struct cmt_chunk_place *place)
-{
-	return place->kind == CMT_CHUNK_DATA && place->records;
-}
-
-static void sum_places(const struct cmt_recording *r, struct cmt_recording_about *about)
-{
-	for (uint32_t i = 0; i < r->nr_places; i++) {
-		const struct cmt_chunk_place *p = &r->places[i];
-
-		about->records += p->records;
-		if (p->kind == CMT_CHUNK_TAIL)
-			about->flags |= CMT_RECORDING_COMPLETE;
-		if (!has_records(p))
-			continue;
-		if (!about->start_ns)
-			about->start_ns = p->first_ns;
-		about->end_ns = p->last_ns;
-	}
-	/*
-	 * the index lists neither itself nor the tail, which has the offset of the
-	 * index
-	 */
-	if (r->indexed)
-		about->flags |= CMT_RECORDING_INDEXED | CMT_RECORDING_COMPLETE;
 }
 
 int cmt_recording_about(struct cmt_recording *recording,
 			struct cmt_recording_about *about)
 {
 	const struct rec_head *head = &recording->head;
+	const struct rec_places *places = &recording->places;
 	struct cmt_recording_about now = { .version = recording->version };
 	int err = find_places(recording);
 
 	if (err)
 		return err;
-	sum_places(recording, &now);
+	/*
+	 * the index lists neither itself nor the tail, which has the offset of the
+	 * index
+	 */
+	if (places->indexed)
+		now.flags = CMT_RECORDING_INDEXED | CMT_RECORDING_COMPLETE;
+	if (places->tailed)
+		now.flags |= CMT_RECORDING_COMPLETE;
+	now.start_ns = places->start_ns;
+	now.end_ns = places->last.last_ns;
 	now.bytes = recording->file.size;
-	now.chunks = recording->nr_places;
+	now.chunks = places->chunks;
+	now.records = places->records;
 	now.damaged = recording->damaged;
 	now.damaged_bytes = recording->damaged_bytes;
 	now.missing = recording->missing;
@@ -331,37 +314,47 @@ int cmt_recording_about(struct cmt_recording *recording,
 	return cmt_out_copy(about, &now, sizeof(now));
 }
 
-/* The chunk of @ts, the begin of its names, and the state that holds there. */
+/*
+ * @way: the offset from which on all chunks are read for @ts, and the names and the state
+ * there.  Returns the last DATA chunk before it, or NULL.
+ */
+static const struct rec_mark *find_mark(const struct cmt_recording *r, uint64_t ts,
+					struct rec_mark *way)
+{
+	const struct rec_places *places = &r->places;
+	uint32_t i = 0;
+
+	while (i < places->nr && cmt_ts_before(places->marks[i].last_ns, ts))
+		i++;
+	if (i == places->nr && (!i || cmt_ts_before(places->last.last_ns, ts))) {
+		*way = (struct rec_mark){
+			.offset = r->file.size, .names = places->names, .state = places->state,
+		};
+		return i ? &places->last : NULL;
+	}
+	if (!i || places->step == 1) {
+		*way = places->marks[i];
+		return i ? &places->marks[i - 1] : NULL;
+	}
+	/* chunks without a mark follow, and one of them may have @ts */
+	*way = places->marks[i - 1];
+	way->offset = way->end;
+	return &places->marks[i - 1];
+}
+
+/* Where the records of @ts begin, their names, and the state that holds there. */
 static void find_way(struct cmt_recording *r, uint64_t ts)
 {
-	uint64_t from = 0, state = UINT64_MAX;
-	bool named = false;
-	uint32_t i;
+	struct rec_mark way;
+	const struct rec_mark *passed = find_mark(r, ts, &way);
 
-	r->passed_to = 0;
-	r->last_ns = 0;
-	for (i = 0; i < r->nr_places; i++) {
-		const struct cmt_chunk_place *p = &r->places[i];
-
-		if (has_records(p) && !cmt_ts_before(p->last_ns, ts))
-			break;
-		if (has_records(p)) {
-			r->passed_to = p->offset + p->nr_bytes;
-			r->last_ns = p->last_ns;
-		}
-		if (p->kind == CMT_CHUNK_STATE)
-			state = p->offset;
-		if (p->kind == CMT_CHUNK_NAMES && p->flags & CMT_CHUNK_ALL_NAMES) {
-			from = p->offset;
-			named = true;
-		}
-	}
+	r->passed_to = passed ? passed->end : 0;
+	r->last_ns = passed ? passed->last_ns : 0;
+	r->skip_to = way.offset;
+	r->state_at = way.state;
 	/* a state before the names would be passed by */
-	if (named && state < from)
-		from = state;
-	r->pos = from;
-	r->skip_to = i < r->nr_places ? r->places[i].offset : r->file.size;
-	r->state_at = state;
+	r->pos = way.names == REC_NOWHERE ? 0 :
+		 way.state < way.names ? way.state : way.names;
 }
 
 uint64_t cmt_recording_sought(const struct cmt_recording *recording)

@@ -15,6 +15,7 @@
 #include "recording/crc.h"
 #include "recording/index.h"
 #include "recording/names.h"
+#include "recording/reading.h"
 #include "recording/sections.h"
 #include "recording.h"
 #include "unit.h"
@@ -213,6 +214,88 @@ START_TEST(seek_to_time)
 			ck_assert_uint_eq(states, ms >= 42);
 			ck_assert_uint_eq(owners, 1);
 		}
+		cmt_recording_close(r);
+	}
+}
+END_TEST
+
+/* The first DATA chunk that ends at @ts or later. */
+static uint32_t chunk_at(uint64_t ts)
+{
+	uint32_t i = 0;
+
+	while (made.places[i].kind != CMT_CHUNK_DATA || made.places[i].last_ns < ts)
+		i++;
+	return i;
+}
+
+static uint64_t state_before(uint32_t chunk)
+{
+	uint64_t ticks = 0;
+
+	for (uint32_t i = 0; i < chunk; i++)
+		if (made.places[i].kind == CMT_CHUNK_STATE)
+			ticks += 40;
+	return ticks ? ticks - 1 : 0;
+}
+
+/* Names and the state are those of @ts; whole chunks may come before that of @ts. */
+static void check_way(struct cmt_recording *r, uint64_t ts)
+{
+	uint32_t wanted = chunk_at(ts), names = 0, passed = 0;
+	uint64_t ticks = 0, last = 0;
+
+	ck_assert_int_eq(cmt_recording_seek(r, ts), 0);
+	for (;;) {
+		ck_assert_int_eq(next(r), 1);
+		ck_assert_uint_ne(item->type, CMT_RECORDING_DAMAGE);
+		names += item->type == CMT_RECORDING_NAME;
+		if (item->type == CMT_RECORDING_STATE)
+			ticks = item->state->stats->ticks;
+		if (item->type != CMT_RECORDING_RECORDS)
+			continue;
+		check_records();
+		ck_assert(!last || chunk_of(item->sequence) > last);
+		last = chunk_of(item->sequence);
+		if (item->to_ns >= ts)
+			break;
+		passed++;
+	}
+	ck_assert_uint_eq(chunk_of(item->sequence), wanted);
+	ck_assert_uint_eq(ticks, state_before(wanted));
+	ck_assert_uint_ge(names, 20);
+	ck_assert_uint_lt(passed, r->places.step);
+}
+
+/* A file of more chunks than there may be marks is described, and read from any moment on. */
+START_TEST(more_chunks_than_marks)
+{
+	struct cmt_recording_about all, about;
+	struct cmt_recording *r;
+
+	made_begin(&made, 64);
+	for (uint64_t ms = 0; ms < 100; ms++) {
+		made_tick(&made, ms);
+		if (ms % 40 == 39)
+			made_state(&made, ms);
+	}
+	made_end(&made);
+	for (uint32_t i = 0; i < 4; i++) {
+		r = open_bytes(made.bytes, made.nr_bytes - i % 2, 0);
+		all = about_of(r);
+		cmt_recording_close(r);
+		r = open_bytes(made.bytes, made.nr_bytes - i % 2, 0);
+		r->places.most = 2 + i / 2;
+		about = about_of(r);
+		ck_assert(!memcmp(&all, &about, sizeof(all)));
+		ck_assert_uint_le(r->places.nr, r->places.most);
+		ck_assert_uint_ge(r->places.step, 8);
+		for (uint64_t us = 0; us < 99000; us += 4100)
+			check_way(r, MADE_START + us * 1000);
+		check_way(r, all.end_ns);
+		ck_assert_int_eq(cmt_recording_seek(r, all.end_ns + 1), 0);
+		while (next(r) > 0)
+			ck_assert_uint_ne(item->type, CMT_RECORDING_RECORDS);
 		cmt_recording_close(r);
 	}
 }
@@ -1492,6 +1575,7 @@ int main(void)
 	UNIT_CASE(suite, items_in_order);
 	UNIT_CASE(suite, about_describes_recording);
 	UNIT_CASE(suite, seek_to_time);
+	UNIT_CASE(suite, more_chunks_than_marks);
 	UNIT_CASE(suite, selected_chunks_with_index);
 	UNIT_CASE(suite, missing_chunks_are_counted);
 	UNIT_CASE(suite, growing_file_gives_complete_chunks);
