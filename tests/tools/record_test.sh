@@ -233,6 +233,56 @@ run 1 "$stat" record -o "$file" -t 0.1 -m 64K --max-files 3
 has err "is there already"
 rm -f "$file".*
 
+# begin_files N: a recorder in $pid, which fills a file in some seconds; where N is more
+# than one, it has begun another file, and then $first is its first one.  It is stopped.
+begin_files() {
+	rm -f "$file" "$file".* "$scratch/kept.cmt"
+	CMT_FAKE=waits,channels,sockets,wave,container "$stat" record -q --exact -o "$file" -t 60 \
+		-m 64K --max-files "$1" 2>"$scratch/err2" &
+	pid=$!
+	[ "$1" -eq 1 ] || until_true [ -e "$file.1" ]
+	until_true is_larger "$file" 1000
+	kill -STOP $pid
+	first=$(stat -c %i "$file.1" 2>/dev/null)
+	checks=$((checks + 1))
+	mv "$file" "$scratch/kept.cmt" || fail "no file"
+}
+
+# first_stays: it has its name
+first_stays() {
+	checks=$((checks + 2))
+	[ "$(stat -c %i "$file.1")" = "$first" ] || fail "the older file is moved"
+	[ ! -e "$file.2" ] || fail "the older file is moved to .2"
+}
+
+# Another program's file at the path is neither renamed nor removed.
+for n in 3 1; do
+	begin_files $n
+	echo precious >"$file"
+	kill -CONT $pid
+	checks=$((checks + 3))
+	! wait $pid || fail "another program's file is no failure"
+	grep -q "$file: was replaced by another program's file, which stays" "$scratch/err2" ||
+		fail "another program's file: not said"
+	[ "$(cat "$file")" = precious ] || fail "another program's file is moved"
+	[ $n -eq 1 ] || first_stays
+	run 0 "$stat" replay "$scratch/kept.cmt"
+	lacks err "not ended"
+done
+# One that was moved away is complete, and the recording goes on in a new one.
+begin_files 3
+kill -CONT $pid
+until_true is_larger "$file" 1000
+kill $pid
+checks=$((checks + 1))
+wait $pid || fail "a file that was moved away: exit status $?"
+first_stays
+for part in "$scratch/kept.cmt" "$file"; do
+	run 0 "$stat" replay "$part"
+	lacks err "not ended"
+done
+rm -f "$file" "$file".* "$scratch/kept.cmt"
+
 # A command.
 run 5 "$stat" record -o "$file" -- sh -c 'echo heard; exit 5'
 has out "heard"

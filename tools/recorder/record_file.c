@@ -30,6 +30,8 @@ const char *record_file_why(int err)
 		return "another recorder writes to it";
 	case -EXDEV:
 		return "is replaced by another program again and again";
+	case -EIDRM:
+		return "was replaced by another program's file, which stays";
 	case -ENOENT:
 		return "the directory is not there";
 	case -ENAMETOOLONG:
@@ -233,8 +235,12 @@ static int move_older(struct record_file *file)
 	char from[PATH_MAX], to[PATH_MAX];
 	struct stat st;
 
-	if (file->max_files == 1)
-		return unlink(file->path) ? -errno : 0;
+	if (file->max_files == 1) {
+		if (unlink(file->path))
+			return -errno;
+		file->removed++;
+		return 0;
+	}
 	for (uint64_t i = file->max_files - 1; i; i--) {
 		if (older_path(to, file, i))
 			return -ENAMETOOLONG;
@@ -251,10 +257,24 @@ static int move_older(struct record_file *file)
 	return 0;
 }
 
+/* What the path names now may be another program's, and is not moved. */
+static int make_room(struct record_file *file)
+{
+	struct stat st, now;
+
+	if (fstat(file->fd, &st))
+		return -errno;
+	if (is_same(file->path, &st))
+		return move_older(file);
+	if (!lstat(file->path, &now))
+		return -EIDRM;
+	return errno == ENOENT ? 0 : -errno;
+}
+
 int record_file_rotate(struct record_file *file)
 {
 	struct stat st;
-	int fd, ret = move_older(file);
+	int fd, ret = make_room(file);
 
 	if (!ret) {
 		fd = open_locked(file->path, O_EXCL, &st);
@@ -265,8 +285,6 @@ int record_file_rotate(struct record_file *file)
 		return ret;
 	}
 	close(file->fd);
-	if (file->max_files == 1)
-		file->removed++;
 	file->fd = fd;
 	file->before += file->size;
 	file->size = 0;

@@ -56,7 +56,10 @@ int record_file_write(void *ctx, const struct cmt_chunk *chunk);
 /* Is another file to be begun before the next chunk? */
 bool record_file_full(const struct record_file *file);
 
-/* Begin another one.  Returns 0, or -errno, which is file->err, too. */
+/*
+ * Begin another one.  Returns 0, or -errno, which is file->err, too; -EIDRM: the path names
+ * another program's file, and nothing has changed.
+ */
 int record_file_rotate(struct record_file *file);
 
 /* Was the file removed? */
