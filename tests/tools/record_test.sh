@@ -302,6 +302,14 @@ run 143 "$stat" record -f -o "$scratch/empty.cmt" -- sh -c 'kill $$'
 run 0 "$stat" replay "$scratch/empty.cmt"
 CMT_FAKE=denied run 1 "$stat" record -f -o "$file" -- true
 has err "cannot measure a command"
+# Nothing is left of what did not start.
+checks=$((checks + 3))
+CMT_FAKE=denied run 1 "$stat" record -o "$scratch/new.cmt" -- true
+[ ! -e "$scratch/new.cmt" ] || fail "a command that cannot be measured leaves a file"
+CMT_FAKE=timens run 1 "$stat" record -o "$scratch/new.cmt" -t 0.2
+[ ! -e "$scratch/new.cmt" ] || fail "a device that cannot be read leaves a file"
+CMT_FAKE=timens run 1 "$stat" record -o "$scratch/new.cmt" -- true
+[ ! -e "$scratch/new.cmt" ] || fail "a command without a reader leaves a file"
 # Full rings are read without a wait, as without a command.
 CMT_FAKE=past,overrun run 0 "$stat" record -q -f -o "$file" -- sleep 0.5
 lacks err "overwritten"

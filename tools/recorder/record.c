@@ -343,10 +343,8 @@ static int run(struct session *session)
 		ret = run_loop(session);
 	else if (!ret)
 		ret = run_command(session);
-	if (session->unstarted) {
-		record_file_discard(&session->file);
+	if (session->unstarted)
 		return launch_say_failed(RECORD_NAME, session->argv, session->unstarted);
-	}
 	return exit_status(session, end_session(session, ret));
 }
 

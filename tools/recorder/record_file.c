@@ -179,7 +179,7 @@ int record_file_clear(struct record_file *file)
 }
 
 /* Without capabilities it may have to stay: it is empty. */
-void record_file_discard(const struct record_file *file)
+static void discard(const struct record_file *file)
 {
 	struct stat st;
 
@@ -308,6 +308,8 @@ int record_file_close(struct record_file *file)
 	file->held = NULL;
 	if (file->fd < 0)
 		return 0;
+	if (!file->cleared)
+		discard(file);
 	if (file->size && fdatasync(file->fd))
 		ret = -errno;
 	close(file->fd);

@@ -44,9 +44,6 @@ const char *record_file_why(int err);
  */
 int record_file_clear(struct record_file *file);
 
-/* Nothing was recorded, and nothing cleared: the path names what it named before. */
-void record_file_discard(const struct record_file *file);
-
 /*
  * cmt_recorder_fn; @ctx is the file.  Before record_file_clear() chunks are held in memory.
  * After an error the file ends with the last chunk.
@@ -65,7 +62,10 @@ int record_file_rotate(struct record_file *file);
 /* Was the file removed? */
 bool record_file_removed(const struct record_file *file);
 
-/* Returns 0 or -errno: the data may not be on the disk. */
+/*
+ * Where nothing was recorded, and nothing cleared, the path names what it named before.
+ * Returns 0 or -errno: the data may not be on the disk.
+ */
 int record_file_close(struct record_file *file);
 
 #endif
