@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The interface to perf: the events in sysfs, and the callbacks of the PMU. */
 #include <linux/capability.h>
-#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/err.h>
@@ -11,13 +10,11 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
-#include <linux/topology.h>
 
 #include "compat.h"
 #include "cqm.h"
 #include "hw/hw.h"
 #include "internal.h"
-#include "ring/ring.h"
 
 static bool intel_cqm;
 module_param(intel_cqm, bool, 0444);
@@ -49,21 +46,21 @@ static ssize_t text_show(struct device *dev, struct device_attribute *attr,
 	.event_str = text,						\
 } })[0].attr.attr)
 
-/* In the order of enum cqm_value; .unit is for the value times .scale. */
+/*
+ * In the order of enum cqm_value; .unit is for the value times .scale.  There is no
+ * .per-pkg: perf would take the first CPU of a package, and any of them may report.
+ */
 static struct attribute *event_attrs[] = {
 	TEXT("llc_occupancy", "event=0x01"),
 	TEXT("llc_occupancy.scale", "1"),
 	TEXT("llc_occupancy.unit", "Bytes"),
 	TEXT("llc_occupancy.snapshot", "1"),
-	TEXT("llc_occupancy.per-pkg", "1"),
 	TEXT("total_bytes", "event=0x02"),
 	TEXT("total_bytes.scale", "1e-6"),
 	TEXT("total_bytes.unit", "MB"),
-	TEXT("total_bytes.per-pkg", "1"),
 	TEXT("local_bytes", "event=0x03"),
 	TEXT("local_bytes.scale", "1e-6"),
 	TEXT("local_bytes.unit", "MB"),
-	TEXT("local_bytes.per-pkg", "1"),
 	NULL
 };
 
@@ -74,35 +71,10 @@ static u32 event_flag(const char *name)
 	return strstarts(name, "local") ? CMT_F_MBM_LOCAL : CMT_F_OCCUPANCY;
 }
 
-/*
- * With .per-pkg, perf takes the first CPU of each package, and would drop the
- * other domains of a package.
- */
-static bool package_is_domain;
-
-static void look_at_packages(void)
-{
-	unsigned int cpu, first;
-
-	package_is_domain = true;
-	cpus_read_lock();
-	for_each_online_cpu(cpu) {
-		first = cpumask_first(topology_core_cpumask(cpu));
-		if (per_cpu(cmt_rings, first).domain_id !=
-		    per_cpu(cmt_rings, cpu).domain_id)
-			package_is_domain = false;
-	}
-	cpus_read_unlock();
-}
-
 static umode_t event_is_visible(struct kobject *kobj, struct attribute *attr,
 				int n)
 {
-	if (!(cmt_caps.events & event_flag(attr->name)))
-		return 0;
-	if (strstr(attr->name, ".per-pkg") && !package_is_domain)
-		return 0;
-	return attr->mode;
+	return cmt_caps.events & event_flag(attr->name) ? attr->mode : 0;
 }
 
 static const struct attribute_group events_group = {
@@ -321,7 +293,6 @@ int __init cmt_cqm_init(void)
 {
 	if (!cmt_backend_samples())
 		return 0;
-	look_at_packages();
 	has_cmt = pmu_register(&cmt_pmu, "cmt");
 	has_intel_cqm = intel_cqm && pmu_register(&intel_cqm_pmu, "intel_cqm");
 	return 0;

@@ -285,18 +285,17 @@ static void check_sysfs(void)
 	check_text("events/llc_occupancy.scale", "1");
 	check_unit("events/llc_occupancy.unit", "Bytes");
 	check_text("events/llc_occupancy.snapshot", "1");
-	check_text("events/llc_occupancy.per-pkg", "1");
 	check_text("events/total_bytes", "event=0x02");
 	check_text("events/total_bytes.scale", "1e-6");
 	check_unit("events/total_bytes.unit", "MB");
-	check_text("events/total_bytes.per-pkg", "1");
 	check_text("events/local_bytes", "event=0x03");
 	check_text("events/local_bytes.scale", "1e-6");
 	check_unit("events/local_bytes.unit", "MB");
-	check_text("events/local_bytes.per-pkg", "1");
 	check_text("format/event", "config:0-7");
 	CHECK(access(pmu_file("cpumask"), F_OK), "a cpumask: perf -p opens by CPU");
 	CHECK(access(pmu_file("events/total_bytes.snapshot"), F_OK), "a snapshot");
+	CHECK(access(pmu_file("events/total_bytes.per-pkg"), F_OK),
+	      "perf would drop the CPU that reports");
 }
 
 static void cqm_sysfs(void)
@@ -1222,6 +1221,157 @@ static void cqm_perf_cgroup(void)
 	dev_close(&dev);
 }
 
+/* The traffic of all owners, by READ */
+static uint64_t traffic_of_all(const struct dev *dev)
+{
+	static struct cmt_record records[MAX_RMIDS];
+	int n = owner_read(dev, 0, 0, records, MAX_RMIDS);
+	uint64_t bytes = 0;
+
+	CHECK(n >= 1, "READ: %d", n);
+	while (n--)
+		bytes += records[n].sample.mbm_total_bytes;
+	return bytes;
+}
+
+/* The bytes of a line of perf stat -x, whose values are MB; 0: it has none. */
+static uint64_t bytes_of_line(const char *line, bool has_time)
+{
+	double number = 0;
+
+	note("perf: %.*s", (int)strcspn(line, "\n"), line);
+	if (has_time)
+		line = strchr(line, ',') ? strchr(line, ',') + 1 : "";
+	return sscanf(line, "%lf,", &number) == 1 ? (uint64_t)(number * 1e6) : 0;
+}
+
+static bool is_near(uint64_t said, uint64_t bytes, uint64_t percent)
+{
+	return 100 * said + percent * bytes >= 100 * bytes &&
+	       100 * said <= (100 + percent) * bytes;
+}
+
+/*
+ * Is each line what the owners' traffic was meanwhile, and the sum of the lines, too?  A line
+ * is read some time after perf has read the events, and values are up to 20 ms old.
+ */
+static bool intervals_are_right(const struct dev *dev)
+{
+	static const char command[] =
+		"perf stat -x, -e cmt/total_bytes/ -a -I 100 sleep 1 2>&1";
+	uint64_t last = 0, now, bytes, said = 0, first = 0;
+	unsigned int lines = 0, wrong = 0;
+	double at, last_at = 0;
+	FILE *pipe = popen(command, "r");
+	char line[256];
+
+	CHECK(pipe, "popen: %m");
+	while (fgets(line, sizeof(line), pipe)) {
+		now = traffic_of_all(dev);
+		bytes = bytes_of_line(line, true);
+		at = strtod(line, NULL);
+		if (lines++) {
+			note("READ: %llu bytes, and perf %llu",
+			     (unsigned long long)(now - last),
+			     (unsigned long long)bytes);
+			/* the last interval is as short as a value may be old */
+			wrong += at - last_at > 0.08 && !is_near(bytes, now - last, 60);
+			said += bytes;
+		} else {
+			first = now;
+		}
+		last = now;
+		last_at = at;
+	}
+	CHECK(!pclose(pipe) && lines > 5, "%s: %u lines", command, lines);
+	note("%u of %u lines are wrong; READ: %llu bytes, and perf %llu", wrong, lines,
+	     (unsigned long long)(last - first), (unsigned long long)said);
+	return !wrong && is_near(said, last - first, 15);
+}
+
+/* Two CPUs of one L3 domain: whichever event has the value, perf shows it. */
+static void cqm_perf_intervals(void)
+{
+	struct patience patience = patience_of(60000);
+	struct dev dev;
+	pid_t pids[2];
+
+	dev_open(&dev, O_RDWR);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		pids[cpu] = walk_on(cpu);
+		CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pids[cpu], NULL),
+		      "REGISTER: %m");
+	}
+	WAIT_FOR(traffic(&dev, pids[0]) && traffic(&dev, pids[1]), 20000, "no traffic");
+	while (!intervals_are_right(&dev))
+		CHECK(patience_left(&patience), "perf has other values than READ");
+	for (int cpu = 0; cpu < 2; cpu++)
+		reap(pids[cpu], SIGKILL);
+	dev_close(&dev);
+}
+
+static uint64_t cgroup_traffic(const struct dev *dev, uint64_t id)
+{
+	return truth(dev, CMT_OWNER_CGROUP, id).sample.mbm_total_bytes;
+}
+
+/*
+ * perf stat -a -G of a task that moves from CPU 1 to CPU 0 meanwhile: is the count at least
+ * the traffic between "begin" and "end", and at most that of the whole time?
+ */
+static bool count_is_right(const struct dev *dev, uint64_t id, pid_t pid)
+{
+	static const char command[] =
+		"perf stat -x, -e cmt/total_bytes/ -a -G cqm"
+		" sh -c 'echo begin; sleep 1; echo end; sleep 0.2' 2>&1";
+	uint64_t outer, begin = 0, end = 0, said = 0;
+	char line[256];
+	FILE *pipe;
+
+	run_on(pid, 1);
+	outer = cgroup_traffic(dev, id);
+	pipe = popen(command, "r");
+	CHECK(pipe, "popen: %m");
+	while (fgets(line, sizeof(line), pipe)) {
+		if (!strcmp(line, "begin\n")) {
+			begin = cgroup_traffic(dev, id);
+			sleep_ms(500);
+			run_on(pid, 0);
+		} else if (!strcmp(line, "end\n")) {
+			end = cgroup_traffic(dev, id);
+		} else {
+			said += bytes_of_line(line, false);
+		}
+	}
+	CHECK(!pclose(pipe) && begin && end, "%s", command);
+	outer = cgroup_traffic(dev, id) - outer;
+	note("READ: %llu to %llu bytes", (unsigned long long)(end - begin),
+	     (unsigned long long)outer);
+	return said >= end - begin && said <= outer;
+}
+
+static void cqm_perf_cgroup_moves(void)
+{
+	struct patience patience = patience_of(60000);
+	struct dev dev;
+	uint64_t id;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	write_file(CGROUPS "/cgroup.subtree_control", "+pids");
+	id = group_make("cqm");
+	attach(&dev, CMT_OWNER_CGROUP, id, 0, NULL);
+	pid = walk_on(1);
+	group_enter("cqm", pid);
+	WAIT_FOR(cgroup_traffic(&dev, id) > MEMORY, 20000, "no traffic");
+	while (!count_is_right(&dev, id, pid))
+		CHECK(patience_left(&patience), "perf has other values than READ");
+	reap(pid, SIGKILL);
+	detach(&dev, CMT_OWNER_CGROUP, id);
+	group_remove("cqm");
+	dev_close(&dev);
+}
+
 /* As an event that the kernel does not have, and not as 0 */
 static void cqm_perf_refused(void)
 {
@@ -1422,6 +1572,8 @@ const struct test cqm_tests[] = {
 const struct test cqm_tools_tests[] = {
 	{ "cqm_perf_tool", cqm_perf_tool, MANUAL, 60 },
 	{ "cqm_perf_cgroup", cqm_perf_cgroup, MANUAL, 60 },
+	{ "cqm_perf_intervals", cqm_perf_intervals, MANUAL, 120 },
+	{ "cqm_perf_cgroup_moves", cqm_perf_cgroup_moves, MANUAL, 120 },
 	{ "cqm_perf_refused", cqm_perf_refused, MANUAL " intel_cqm=1", 0 },
 	{ "cqm_as_cmtstat", cqm_as_cmtstat, MANUAL, 90 },
 	{ }
