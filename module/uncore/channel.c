@@ -94,6 +94,7 @@ static DEFINE_MUTEX(assign_mutex);	/* sockets_claimed, ticking, cmt_cpu_channels
 static bool sockets_claimed;
 static struct cpumask ticking;		/* CPUs with ticks */
 static const char *refusal;		/* why no channel is ever read, or NULL */
+static const char *missing;		/* why some channels are never read, or NULL */
 static const char *in_use;		/* why some channels are not read now, or NULL */
 static const char others_have[] = "another program uses some of the boxes";
 static typeof_member(struct device, bus) pmu_bus;
@@ -418,8 +419,9 @@ void cmt_channels_get(struct cmt_uncore *arg)
 	arg->channels = 0;
 	for (i = 0; i < nr_sockets; i++)
 		arg->channels += READ_ONCE(sockets[i]->nr_claimed);
-	if (!why[0] && !READ_ONCE(sockets_claimed))
-		why = "no program asks for them";
+	if (!why[0])
+		why = READ_ONCE(sockets_claimed) ? missing ?: "" :
+						   "no program asks for them";
 	memset(arg->channels_reason, 0, sizeof(arg->channels_reason));
 	strscpy(arg->channels_reason, why, sizeof(arg->channels_reason));
 }
@@ -475,8 +477,10 @@ static int add_channel(const struct cmt_box *box)
 
 	if (!c)
 		return -ENOMEM;
-	if (c->nr == CMT_CHANNELS_MAX)
+	if (c->nr == CMT_CHANNELS_MAX) {
+		missing = "a socket has more memory channels than cmt can read";
 		return 0;
+	}
 	channel = &c->channels[c->nr];
 	channel->at = ioremap(box->ctl, cmt_pmon_extent(box));
 	if (!channel->at)
@@ -489,10 +493,10 @@ static int add_channel(const struct cmt_box *box)
 }
 
 /* A channel has the counters that cmt needs, and controls of 32 bits. */
-static bool is_channel(const struct cmt_box *box)
+static bool is_readable(const struct cmt_box *box)
 {
-	return box->type == CMT_PMON_IMC && box->access == CMT_BOX_MMIO &&
-	       box->counters >= NR_CAS && box->bits < 64;
+	return box->access == CMT_BOX_MMIO && box->counters >= NR_CAS &&
+	       box->bits < 64;
 }
 
 static int add_channels(const struct cmt_box *boxes, u32 count)
@@ -500,9 +504,14 @@ static int add_channels(const struct cmt_box *boxes, u32 count)
 	u32 i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < count; i++)
-		if (is_channel(&boxes[i]))
+	for (i = 0; !ret && i < count; i++) {
+		if (boxes[i].type != CMT_PMON_IMC)
+			continue;
+		if (is_readable(&boxes[i]))
 			ret = add_channel(&boxes[i]);
+		else
+			missing = "a memory controller has no counters that cmt can read";
+	}
 	return ret;
 }
 
@@ -522,6 +531,7 @@ static const char *find_channels(void)
 	struct cmt_box *boxes = kvcalloc(room + 1, sizeof(*boxes), GFP_KERNEL);
 	const char *why = "no memory";
 
+	missing = cmt_pmon_lacks_memory();
 	sockets = kcalloc(room + 1, sizeof(struct cmt_channels *), GFP_KERNEL);
 	if (boxes && sockets) {
 		cmt_pmon_get(&arg, boxes, room);

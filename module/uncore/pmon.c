@@ -53,12 +53,14 @@ struct table {
 /* Written at load only. */
 static LIST_HEAD(tables);
 static u32 nr_boxes, nr_tables, nr_refused;
+static bool memory_refused;	/* a box, or a table, that may be of a memory controller */
 static const char *reason;
 
 static void refuse_table(struct pci_dev *dev, const char *why)
 {
 	pr_warn("uncore: %s is refused: %s\n", pci_name(dev), why);
 	nr_refused++;
+	memory_refused = true;
 }
 
 static void refuse_box(struct pci_dev *dev, u32 nr, const struct cmt_box *box,
@@ -72,6 +74,7 @@ static void refuse_box(struct pci_dev *dev, u32 nr, const struct cmt_box *box,
 			pci_name(dev));
 	(*lines)++;
 	nr_refused++;
+	memory_refused |= cmt_pmon_may_be_memory(box);
 }
 
 /*
@@ -329,6 +332,25 @@ void cmt_pmon_exit(void)
 u32 cmt_pmon_count(void)
 {
 	return nr_boxes;
+}
+
+static bool all_sockets_known(void)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (!is_known_socket(topology_logical_package_id(cpu)))
+			return false;
+	return true;
+}
+
+const char *cmt_pmon_lacks_memory(void)
+{
+	if (memory_refused)
+		return "a table, or its entry of a memory controller, is refused, see the kernel's log";
+	if (!all_sockets_known())
+		return "a socket has no discovery table";
+	return NULL;
 }
 
 void cmt_pmon_get(struct cmt_uncore *arg, struct cmt_box *boxes, u32 room)

@@ -53,6 +53,9 @@ bool cmt_pmon_alike(const struct cmt_box *a, const struct cmt_box *b);
 #define CMT_PMON_IMC	6
 #define CMT_PMON_HBM	14	/* memory in the package: Xeon Max */
 
+/* Can the box be one of a memory controller?  The type of a refused box may be invalid. */
+bool cmt_pmon_may_be_memory(const struct cmt_box *box);
+
 /* Does one of the @n boxes belong to a controller of HBM? */
 bool cmt_pmon_has_hbm(const struct cmt_box *boxes, u32 n);
 

@@ -110,6 +110,12 @@ const char *cmt_pmon_box(struct cmt_box *box, const u64 *words, u64 address_end)
 	return check_address(box, address_end);
 }
 
+bool cmt_pmon_may_be_memory(const struct cmt_box *box)
+{
+	return box->type == CMT_PMON_IMC || box->type == CMT_PMON_HBM ||
+	       box->type == U16_MAX;
+}
+
 bool cmt_pmon_has_hbm(const struct cmt_box *boxes, u32 n)
 {
 	u32 i;

@@ -35,6 +35,9 @@ void cmt_pmon_exit(void);
 void cmt_pmon_get(struct cmt_uncore *arg, struct cmt_box *boxes, u32 room);
 u32 cmt_pmon_count(void);
 
+/* NULL, or why the boxes may lack a memory controller. */
+const char *cmt_pmon_lacks_memory(void);
+
 /* The channels of one socket */
 struct cmt_channels;
 

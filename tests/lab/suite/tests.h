@@ -68,6 +68,7 @@ extern const struct test uncore_none_tests[];
 extern const struct test uncore_channels_tests[];
 extern const struct test uncore_idle_tests[];
 extern const struct test uncore_unknown_tests[];
+extern const struct test uncore_missing_tests[];
 extern const struct test uncore_screen_tests[];
 extern const struct test uncore_driver_tests[];
 extern const struct test uncore_reader_tests[];

@@ -518,4 +518,28 @@ UNCORE_TESTS(driver,
 	     { "lab_boxes_count_for_linux", test_lab_box, ALL, 60 },
 	     { "channels_of_the_kernels_driver", test_driver, ALL, 60 },
 	     { "channels_end_when_driver_loads", test_driver_later, ALL, 60 });
+/* Of a table with an error some channels are read: their sum is not the machine's traffic. */
+static void test_missing(void)
+{
+	struct cmt_usage_opts opts = { .sz = sizeof(opts), .counters = CMT_F_CHANNEL };
+	const struct cmt_usage_frame *frame;
+	struct cmt_device *dev;
+	struct cmt_usage *usage;
+
+	CHECK(!cmt_device_open(&dev, NULL, 0), "cmt_device_open");
+	opts.device = dev;
+	CHECK(!cmt_usage_new(&usage, &opts), "cmt_usage_new");
+	for (int i = 0; i < 3; i++)
+		WAIT_FOR(cmt_usage_next(usage, &frame) == 1, 20000, "no frame");
+	note("%u channels, %s: %s", frame->nr_channels,
+	     frame->memory.total.known ? "a sum" : "no sum", frame->channels_reason);
+	CHECK(frame->nr_channels && frame->nr_channels < nr_channels(), "%u channels",
+	      frame->nr_channels);
+	CHECK(frame->channels_reason[0] && !frame->memory.total.known,
+	      "the sum of some channels passes for all");
+	cmt_usage_free(usage);
+	cmt_device_close(dev);
+}
+
+UNCORE_TESTS(missing, { "channels_that_are_missing_leave_no_sum", test_missing, ALL, 60 });
 UNCORE_TESTS(unknown, { "channels_of_an_unknown_model", test_unknown, ALL, 60 });

@@ -215,6 +215,25 @@ START_TEST(test_hbm)
 }
 END_TEST
 
+/* A refused entry of these types leaves memory traffic uncounted; one of ones may be any. */
+START_TEST(test_may_be_memory)
+{
+	words[2] = CMT_PMON_IMC | 3 << 16;
+	words[0] |= 65ULL << 16;
+	ck_assert_ptr_nonnull(cmt_pmon_box(&box, words, END));
+	ck_assert(cmt_pmon_may_be_memory(&box));
+	words[2] = CMT_PMON_HBM;
+	cmt_pmon_box(&box, words, END);
+	ck_assert(cmt_pmon_may_be_memory(&box));
+	words[2] = 13;
+	cmt_pmon_box(&box, words, END);
+	ck_assert(!cmt_pmon_may_be_memory(&box));
+	words[2] = UINT64_MAX;
+	cmt_pmon_box(&box, words, END);
+	ck_assert(cmt_pmon_may_be_memory(&box));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pmon");
@@ -231,6 +250,7 @@ int main(void)
 	tcase_add_test(tc, test_global);
 	tcase_add_test(tc, test_alike);
 	tcase_add_test(tc, test_hbm);
+	tcase_add_test(tc, test_may_be_memory);
 	suite_add_tcase(suite, tc);
 	return unit_run(suite);
 }
