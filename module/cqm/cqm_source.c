@@ -381,6 +381,17 @@ static struct cqm_source *source_new(const struct cmt_hold *hold, u32 domain,
 	return source;
 }
 
+/* What was known before says nothing about a new event. */
+static void source_begin_event(struct cqm_source *source)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&cqm_lock, flags);
+	source->known = 0;
+	raw_spin_unlock_irqrestore(&cqm_lock, flags);
+	cqm_sources_read(source);
+}
+
 struct cqm_source *cqm_source_get(const struct cmt_hold *hold, u32 domain,
 				  u64 since)
 {
@@ -392,7 +403,7 @@ struct cqm_source *cqm_source_get(const struct cmt_hold *hold, u32 domain,
 	if (list_entry_is_head(source, &cqm_sources, list))
 		source = source_new(hold, domain, since);
 	if (source)
-		cqm_sources_read(source);
+		source_begin_event(source);
 	return source;
 }
 

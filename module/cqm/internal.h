@@ -66,7 +66,7 @@ struct cqm_source {
 	/* the owner's sole groups at the last pass; changed with both locks */
 	struct list_head groups;
 	u64 read_ns;		/* local_clock() */
-	u32 known;		/* CMT_F_*: values that were read at least once */
+	u32 known;		/* CMT_F_*: values that were read since the last event was bound */
 	u64 values[CQM_NR_VALUES];
 	u32 nr_lasts;		/* by domain, or by RMID */
 	struct cqm_last lasts[];
@@ -86,7 +86,7 @@ struct cqm_event {
 	bool ran;			/* perf has scheduled the event on a CPU */
 	/* in the list unmeasured; empty: measured; protected by cqm_lock */
 	struct list_head unmeasured;
-	bool measured;			/* the source has known the value at least once */
+	bool measured;			/* the value was known once since the event was bound */
 	bool refused;			/* perf could not run the event */
 };
 
