@@ -103,6 +103,16 @@ static inline void cmt_pmu_cancel_timers(struct pmu *pmu)
 #endif
 }
 
+/* 6.3 (09519ec3b19e): perf_event_attr has a third word for a PMU's configuration */
+static inline u64 cmt_perf_config3(const struct perf_event_attr *attr)
+{
+#ifdef PERF_ATTR_SIZE_VER8
+	return attr->config3;
+#else
+	return 0;
+#endif
+}
+
 /*
  * 7.0: while a virtual machine has a mediated vPMU, perf makes no event that counts in guest
  * mode, too.  @error: of an event without any option

@@ -101,7 +101,8 @@ static const struct attribute_group *attr_groups[] = {
 
 /*
  * The counters of an RMID have no overflow interrupt.  They count a process in all
- * modes and on all CPUs.
+ * modes and on all CPUs.  The event of a process goes on when a thread's event is removed,
+ * at the thread's exit or at an exec.
  */
 static bool event_is_possible(const struct perf_event_attr *attr)
 {
@@ -110,8 +111,9 @@ static bool event_is_possible(const struct perf_event_attr *attr)
 	/* fewer than cmt_caps.events while another agent has the counters */
 	if (!(cmt_backend_events() & CMT_F_OCCUPANCY << (attr->config - 1)))
 		return false;
-	return !attr->config1 && !attr->config2 && !attr->sample_period &&
-	       !attr->freq && !attr->inherit_stat;
+	return !attr->config1 && !attr->config2 && !cmt_perf_config3(attr) &&
+	       !attr->sample_period && !attr->freq && !attr->inherit_stat &&
+	       !attr->remove_on_exec;
 }
 
 static void cqm_event_destroy(struct perf_event *event)
