@@ -399,17 +399,24 @@ static void unmeasured_check_all(void)
 		;
 }
 
-static struct cqm_event *gone_next(void)
+/* All at once: the end of a hold may look at all processes. */
+static void gone_release(void)
 {
-	struct cqm_event *e;
-	unsigned long flags;
+	struct cqm_event *e, *next;
+	LIST_HEAD(events);
+	LIST_HEAD(holds);
 
-	raw_spin_lock_irqsave(&cqm_lock, flags);
-	e = list_first_entry_or_null(&gone, struct cqm_event, list);
-	if (e)
-		list_del(&e->list);
-	raw_spin_unlock_irqrestore(&cqm_lock, flags);
-	return e;
+	raw_spin_lock_irq(&cqm_lock);
+	list_splice_init(&gone, &events);
+	raw_spin_unlock_irq(&cqm_lock);
+	list_for_each_entry(e, &events, list) {
+		cqm_set_put(e->set);
+		if (e->holds)
+			list_add(&e->hold.list, &holds);
+	}
+	cmt_unhold_all(&holds);
+	list_for_each_entry_safe(e, next, &events, list)
+		kfree(e);
 }
 
 static void cqm_work(struct work_struct *work)
@@ -423,12 +430,7 @@ static void cqm_work(struct work_struct *work)
 	cpumask_clear(&retry);
 	mutex_lock(&cqm_mutex);
 	soon = false;
-	while ((e = gone_next())) {
-		cqm_set_put(e->set);
-		if (e->holds)
-			cmt_unhold(&e->hold);
-		kfree(e);
-	}
+	gone_release();
 	while ((e = settle_next(&cgroup, &domain)))
 		bind_cgroup(e, cgroup, domain);
 	cqm_sources_read(NULL);

@@ -271,15 +271,22 @@ static void unname_done(void)
 	cmt_pending_run();
 }
 
+/*
+ * Returns whether processes may have another owner now: while an owner is named, its
+ * members stay.
+ */
 static bool hold_end(const struct cmt_hold *hold)
 {
 	unsigned long flags = cmt_owners_lock();
 	struct cmt_owner *owner = hold_owner(hold);
+	bool ended = false;
 
-	if (owner)
+	if (owner) {
 		cmt_owner_unwant(owner, CMT_BY_HOLD);
+		ended = !hold_owner(hold) || !cmt_owner_is_named(owner);
+	}
 	cmt_owners_unlock(flags);
-	return owner;
+	return ended;
 }
 
 void cmt_unhold(struct cmt_hold *hold)

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -469,6 +470,76 @@ static void cqm_reopened(void)
 	close(local);
 	reap(pid, SIGKILL);
 	dev_close(&dev);
+}
+
+#define MANY		2000
+#define GAP_NS		100000000
+#define GAP_TRIES	6
+
+/* A client with MANY events of a process */
+static pid_t client_of_many(pid_t of)
+{
+	const struct rlimit limit = { 2 * MANY, 2 * MANY };
+	int ready[2];
+	char byte;
+	pid_t pid = fork_with_pipe(ready);
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		CHECK(!setrlimit(RLIMIT_NOFILE, &limit), "setrlimit: %m");
+		for (int i = 0; i < MANY; i++)
+			task_event(OCCUPANCY, of, 0);
+		CHECK(write(ready[1], "x", 1) == 1, "write: %m");
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	CHECK(read(ready[0], &byte, 1) == 1, "a client without its events");
+	close(ready[0]);
+	return pid;
+}
+
+/* The longest time, ns, that the value of @fd stays while the client ends, and then. */
+static uint64_t longest_gap(int fd, pid_t client)
+{
+	uint64_t bytes = sum_later(&fd, 1), at = now_ns(), longest = 0, end = 0;
+
+	kill(client, SIGKILL);
+	while (!end || now_ns() < end) {
+		if (value(fd) != bytes) {
+			bytes = value(fd);
+			at = now_ns();
+		}
+		if (now_ns() - at > longest)
+			longest = now_ns() - at;
+		if (!end && process_is(client, 'Z'))
+			end = now_ns() + 5 * (uint64_t)GAP_NS;
+		sleep_ms(1);
+	}
+	return longest;
+}
+
+/*
+ * A client with many events of one process ends: values of another client stay as young as
+ * before.  The host may stop the guest for as long, not each time.
+ */
+static void cqm_many_are_closed(void)
+{
+	pid_t walker = walk_on(1), of = park(0, NULL), client;
+	int fd = cpu_event(TOTAL, 0), tries = 0;
+	uint64_t gap;
+
+	for (int i = 0; i < 50; i++)
+		park(0, NULL);
+	do {
+		CHECK(tries++ < GAP_TRIES, "a value is too old each time");
+		client = client_of_many(of);
+		gap = longest_gap(fd, client);
+		reap(client, 0);
+		note("a value was %llu ms old", (unsigned long long)gap / 1000000);
+	} while (gap >= GAP_NS);
+	close(fd);
+	reap(walker, SIGKILL);
 }
 
 /* For a sleeping process perf asks no PMU: the work item updates the count. */
@@ -1566,6 +1637,7 @@ const struct test cqm_tests[] = {
 	{ "cqm_task", cqm_task, MANUAL, 60 },
 	{ "cqm_task_is_reaped", cqm_task_is_reaped, MANUAL, 60 },
 	{ "cqm_reopened", cqm_reopened, MANUAL, 60 },
+	{ "cqm_many_are_closed", cqm_many_are_closed, MANUAL, 120 },
 	{ "cqm_sleeper", cqm_sleeper, MANUAL, 0 },
 	{ "cqm_threads", cqm_threads, MANUAL, 60 },
 	{ "cqm_enable", cqm_enable, MANUAL, 60 },
