@@ -5,8 +5,9 @@
  * (intel_uncore) is loaded, because the driver resets a box at any time.
  *
  * Another program that programs a claimed box is noticed at the next reading, which
- * compares the controls after the counters.  Then the reading is discarded and the box
- * is given up.  It is not restored, because its registers belong to that program.
+ * compares the controls after the counters; one that freezes the box, at the box's next
+ * turn, once in 8 ms.  Then the reading is discarded and the box is given up.  It is not
+ * restored, because its registers belong to that program.
  */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
@@ -49,9 +50,12 @@
 
 /* Narrower counters of cycles could wrap twice between two readings. */
 #define IDLE_BITS_MIN	40
-/* The interval between readings of cycles, because the registers are slow to read */
-#define IDLE_NS		(8 * NSEC_PER_MSEC)
-#define IDLE_EARLY_NS	(IDLE_NS / 16)
+/*
+ * The interval between the turns of a channel, in which cycles and the box's control are
+ * read, because the registers are slow to read
+ */
+#define TURN_NS		(8 * NSEC_PER_MSEC)
+#define TURN_EARLY_NS	(TURN_NS / 16)
 
 #define UNIT_FREEZE	BIT(0)
 
@@ -69,7 +73,7 @@ struct channel {
 	u64 found[NR_EVENTS];	/* the counters before the claim */
 	u64 last[NR_EVENTS];
 	u64 sums[NR_EVENTS];	/* since load, while claimed */
-	u64 idle_due;		/* ns: the time of the next reading of cycles */
+	u64 turn_due;		/* ns: the time of the next turn */
 };
 
 /*
@@ -136,7 +140,7 @@ static void program(const struct cmt_channels *c, struct channel *channel)
 	}
 	writel(0, channel->at);
 	channel->rebased = true;
-	channel->idle_due = 0;
+	channel->turn_due = 0;
 }
 
 /* Are the first @nr counters as cmt programmed them?  In ticks @nr is a constant. */
@@ -149,6 +153,12 @@ static __always_inline bool is_ours(const struct cmt_channels *c,
 		if (readl(control_at(c, channel, i)) != events[i])
 			return false;
 	return true;
+}
+
+/* cmt does not freeze a box that it reads.  A frozen box has another user. */
+static bool is_frozen(const struct channel *channel)
+{
+	return readl(channel->at);
 }
 
 static void restore(const struct cmt_channels *c, struct channel *channel)
@@ -201,12 +211,13 @@ static void release(struct cmt_channels *c)
 	for (i = 0; i < c->nr; i++) {
 		struct channel *channel = &c->channels[i];
 
-		if (channel->claimed && is_ours(c, channel, c->nr_events))
+		if (channel->claimed && is_ours(c, channel, c->nr_events) &&
+		    !is_frozen(channel))
 			restore(c, channel);
 		channel->claimed = false;
 	}
 	if (c->nr_lost)
-		pr_warn("uncore: socket %u: another program has programmed %u IMC boxes that were read here\n",
+		pr_warn("uncore: socket %u: another program has programmed or frozen %u IMC boxes that were read here\n",
 			c->socket, c->nr_lost);
 	c->nr_lost = 0;
 }
@@ -333,34 +344,37 @@ static __always_inline bool read_counters(const struct cmt_channels *c,
 }
 
 /*
- * The channels take turns: their first readings are in one tick, later ones in
- * different ticks.
+ * The channels take turns: their first turns are in one tick, later ones in different
+ * ticks.
  */
-static void idle_took_turn(const struct cmt_channels *c, struct channel *channel,
-			   u64 ts)
+static void took_turn(const struct cmt_channels *c, struct channel *channel, u64 ts)
 {
 	u32 index = channel - c->channels;
 
 	/* a tick may come early */
-	channel->idle_due = ts + IDLE_NS - IDLE_EARLY_NS;
+	channel->turn_due = ts + TURN_NS - TURN_EARLY_NS;
 	if (channel->rebased)
-		channel->idle_due -= IDLE_NS / c->nr * index;
+		channel->turn_due -= TURN_NS / c->nr * index;
 }
 
 /* Fills in the values, with their flags.  False: the counters were not cmt's. */
 static bool channel_read(const struct cmt_channels *c, struct channel *channel,
 			 struct cmt_record *record)
 {
-	bool idle = c->nr_events > NR_CAS && record->ts >= channel->idle_due;
+	bool turn = record->ts >= channel->turn_due;
+	bool idle = turn && c->nr_events > NR_CAS;
 
 	if (!(idle ? read_counters(c, channel, NR_EVENTS) :
 		     read_counters(c, channel, NR_CAS)))
 		return false;
+	if (turn && is_frozen(channel))
+		return false;
+	if (turn)
+		took_turn(c, channel, record->ts);
 	record->flags = CMT_F_CHANNEL;
 	record->channels.read_bytes = channel->sums[READ_CAS] * CAS_BYTES;
 	record->channels.written_bytes = channel->sums[WRITE_CAS] * CAS_BYTES;
 	if (idle) {
-		idle_took_turn(c, channel, record->ts);
 		record->flags |= CMT_F_CHANNEL_IDLE;
 		record->channels.idle_cycles = channel->sums[IDLE];
 		record->channels.busy_cycles = channel->sums[BUSY];

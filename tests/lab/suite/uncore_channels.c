@@ -332,7 +332,9 @@ static void test_restored(void)
 	CHECK(!lines_with("another program"), "a line in the log");
 }
 
-/* One box is used by another program, one is frozen, and one is taken meanwhile. */
+/*
+ * One box is used by another program, one is frozen; meanwhile one is taken, and one frozen.
+ */
 static void test_in_use(void)
 {
 	char *boxes = map_boxes();
@@ -351,11 +353,17 @@ static void test_in_use(void)
 		 20000, "the box that was taken is still read");
 	wait_channels(&dev, &t, n - 3);
 	check_read_now(n - 3, "another program");
+	*unit(boxes, 6) = 1;
+	WAIT_FOR((take_channels(&dev, &t), t.flags[0][6] & CMT_F_UNAVAILABLE),
+		 20000, "the box that was frozen is still read");
+	check_read_now(n - 4, "another program");
 	dev_close(&dev);
 	CHECK(*control(boxes, 5, 1) == 0xff05 && *control(boxes, 3, 2) == 1 &&
-	      *unit(boxes, 4) == 1, "registers of others are changed");
+	      *unit(boxes, 4) == 1 && *unit(boxes, 6) == 1,
+	      "registers of others are changed");
 	CHECK(lines_with("uses 2 IMC boxes: their channels are not read") == 1 &&
-	      lines_with("has programmed 1 IMC boxes") == 1, "not these lines");
+	      lines_with("has programmed or frozen 2 IMC boxes") == 1, "not these lines");
+	*control(boxes, 6, 0) = *control(boxes, 6, 1) = *unit(boxes, 6) = 0;
 	*control(boxes, 3, 2) = *control(boxes, 5, 0) = 0;
 	*control(boxes, 5, 1) = *unit(boxes, 4) = 0;
 }
