@@ -17,6 +17,18 @@
 /* Events that are handled in one section with interrupts off */
 #define CHOICE		64
 
+/*
+ * When a task exits, perf removes its event from the context, then sets the state OFF, then
+ * EXIT (6.1 to 6.14).  So an event that is removed is not disabled; except that of a CPU
+ * that goes offline, which stays OFF.
+ */
+static bool event_exits(const struct perf_event *event)
+{
+	smp_rmb();	/* perf removes it before the state changes */
+	return (READ_ONCE(event->attach_state) &
+		(PERF_ATTACH_TASK | PERF_ATTACH_CONTEXT)) == PERF_ATTACH_TASK;
+}
+
 /* An event in exit state keeps its count: its children may go on counting. */
 static bool event_is_on(struct cqm_event *e)
 {
@@ -24,7 +36,7 @@ static bool event_is_on(struct cqm_event *e)
 
 	if (state >= PERF_EVENT_STATE_INACTIVE)
 		e->on = true;
-	else if (state > PERF_EVENT_STATE_EXIT)
+	else if (state > PERF_EVENT_STATE_EXIT && !event_exits(e->event))
 		e->on = false;
 	return e->on;
 }
