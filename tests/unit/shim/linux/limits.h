@@ -3,6 +3,7 @@
 #include_next <linux/limits.h>
 
 #ifndef U32_MAX
+#define U16_MAX	0xffff
 #define U32_MAX	0xffffffffU
 #define U64_MAX	0xffffffffffffffffULL
 #endif
