@@ -68,7 +68,8 @@ static const u32 events[NR_EVENTS] = {
 struct channel {
 	void __iomem *at;	/* the box's control */
 	u32 id;
-	bool claimed;
+	bool programmed;	/* cmt's events are in the box */
+	bool claimed;		/* and it is read */
 	bool rebased;		/* the next reading has no base */
 	u64 found[NR_EVENTS];	/* the counters before the claim */
 	u64 last[NR_EVENTS];
@@ -139,6 +140,7 @@ static void program(const struct cmt_channels *c, struct channel *channel)
 		channel->last[i] = channel->found[i];
 	}
 	writel(0, channel->at);
+	channel->programmed = true;
 	channel->rebased = true;
 	channel->turn_due = 0;
 }
@@ -171,6 +173,21 @@ static void restore(const struct cmt_channels *c, struct channel *channel)
 		writeq(channel->found[i], counter_at(c, channel, i));
 	}
 	writel(0, channel->at);
+	channel->programmed = false;
+}
+
+/*
+ * Restore a box that cmt has programmed, unless it is another program's since.  While that
+ * has it frozen it stays as it is, until the next call.
+ */
+static void withdraw(const struct cmt_channels *c, struct channel *channel)
+{
+	if (!channel->programmed)
+		return;
+	if (!is_ours(c, channel, c->nr_events))
+		channel->programmed = false;
+	else if (!is_frozen(channel))
+		restore(c, channel);
 }
 
 /* Waits for a tick that has the lock. */
@@ -189,6 +206,7 @@ static void claim(struct cmt_channels *c)
 	for (i = 0; i < c->nr; i++) {
 		struct channel *channel = &c->channels[i];
 
+		withdraw(c, channel);
 		channel->claimed = is_free(c, channel);
 		if (channel->claimed)
 			program(c, channel);
@@ -211,9 +229,8 @@ static void release(struct cmt_channels *c)
 	for (i = 0; i < c->nr; i++) {
 		struct channel *channel = &c->channels[i];
 
-		if (channel->claimed && is_ours(c, channel, c->nr_events) &&
-		    !is_frozen(channel))
-			restore(c, channel);
+		withdraw(c, channel);
+		c->nr_lost += channel->claimed && channel->programmed;
 		channel->claimed = false;
 	}
 	if (c->nr_lost)
