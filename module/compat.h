@@ -103,10 +103,15 @@ static inline void cmt_pmu_cancel_timers(struct pmu *pmu)
 #endif
 }
 
-/* 6.3 (09519ec3b19e): perf_event_attr has a third word for a PMU's configuration */
-static inline u64 cmt_perf_config3(const struct perf_event_attr *attr)
+/*
+ * 6.3 (09519ec3b19e): perf_event_attr has a third word for a PMU's configuration; later ones
+ * have a fourth
+ */
+static inline u64 cmt_perf_more_config(const struct perf_event_attr *attr)
 {
-#ifdef PERF_ATTR_SIZE_VER8
+#if defined(PERF_ATTR_SIZE_VER9)
+	return attr->config3 | attr->config4;
+#elif defined(PERF_ATTR_SIZE_VER8)
 	return attr->config3;
 #else
 	return 0;

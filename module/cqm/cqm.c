@@ -111,7 +111,7 @@ static bool event_is_possible(const struct perf_event_attr *attr)
 	/* fewer than cmt_caps.events while another agent has the counters */
 	if (!(cmt_backend_events() & CMT_F_OCCUPANCY << (attr->config - 1)))
 		return false;
-	return !attr->config1 && !attr->config2 && !cmt_perf_config3(attr) &&
+	return !attr->config1 && !attr->config2 && !cmt_perf_more_config(attr) &&
 	       !attr->sample_period && !attr->freq && !attr->inherit_stat &&
 	       !attr->remove_on_exec;
 }
