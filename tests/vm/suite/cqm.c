@@ -351,21 +351,24 @@ static void drop_rights(void)
 	CHECK(!syscall(SYS_capset, &head, data), "capset: %m");
 }
 
-/* Linux 6.1 has no such member; its headers have none, either. */
-static void check_config3(void)
+/* config3 and config4: Linux 6.1 has no such members; its headers have none, either. */
+static void check_more_config(void)
 {
-	union {
-		struct perf_event_attr attr;
-		uint64_t words[136 / 8];	/* PERF_ATTR_SIZE_VER8 */
-	} u = { .words = { [128 / 8] = 1 } };
-	int fd;
+	for (size_t at = 128; at < 144; at += 8) {
+		union {
+			struct perf_event_attr attr;
+			uint64_t words[144 / 8];	/* PERF_ATTR_SIZE_VER9 */
+		} u = { .words = { 0 } };
+		int fd;
 
-	u.attr.type = pmu_type(pmu);
-	u.attr.size = sizeof(u.words);
-	u.attr.config = OCCUPANCY;
-	fd = event_open(&u.attr, 0, -1, 0);
-	CHECK(fd == -EINVAL || fd == -E2BIG, "config3: %s",
-	      fd < 0 ? strerror(-fd) : "accepted");
+		u.words[at / 8] = 1;
+		u.attr.type = pmu_type(pmu);
+		u.attr.size = (uint32_t)at + 8;
+		u.attr.config = OCCUPANCY;
+		fd = event_open(&u.attr, 0, -1, 0);
+		CHECK(fd == -EINVAL || fd == -E2BIG, "the word at %zu: %s", at,
+		      fd < 0 ? strerror(-fd) : "accepted");
+	}
 }
 
 static void cqm_bad_input(void)
@@ -388,7 +391,7 @@ static void cqm_bad_input(void)
 	EXPECT_BAD(EINVAL, a->exclude_guest = 1);
 	EXPECT_BAD(EINVAL, a->inherit = 1; a->inherit_stat = 1);
 	EXPECT_BAD(EINVAL, a->remove_on_exec = 1);
-	check_config3();
+	check_more_config();
 	CHECK(try_event(OCCUPANCY, 0, 0, 0, 0) == -EINVAL,
 	      "a task's event of one CPU");
 	CHECK(try_event(OCCUPANCY, -1, 3, 0, 0) < 0, "a CPU that is not there");
@@ -499,21 +502,29 @@ static pid_t client_of_many(pid_t of)
 	return pid;
 }
 
-/* The longest time, ns, that the value of @fd stays while the client ends, and then. */
+/*
+ * The longest time, ns, that the value of @fd stays while the client ends, and then.  Of a
+ * turn that takes long, as the host stops the guest, a little counts.
+ */
 static uint64_t longest_gap(int fd, pid_t client)
 {
-	uint64_t bytes = sum_later(&fd, 1), at = now_ns(), longest = 0, end = 0;
+	const uint64_t most = 5 * 1000000ULL;
+	uint64_t bytes = sum_later(&fd, 1), at = now_ns(), gap = 0, longest = 0, end = 0;
 
 	kill(client, SIGKILL);
-	while (!end || now_ns() < end) {
+	while (!end || at < end) {
+		uint64_t now = now_ns();
+
+		gap += now - at < most ? now - at : most;
+		at = now;
 		if (value(fd) != bytes) {
 			bytes = value(fd);
-			at = now_ns();
+			gap = 0;
 		}
-		if (now_ns() - at > longest)
-			longest = now_ns() - at;
+		if (gap > longest)
+			longest = gap;
 		if (!end && process_is(client, 'Z'))
-			end = now_ns() + 5 * (uint64_t)GAP_NS;
+			end = now + 5 * (uint64_t)GAP_NS;
 		sleep_ms(1);
 	}
 	return longest;
@@ -1341,6 +1352,9 @@ static bool is_near(uint64_t said, uint64_t bytes, uint64_t percent)
 	       100 * said <= (100 + percent) * bytes;
 }
 
+/* Each takes more than a second; a busy host makes many of them inconclusive. */
+#define PERF_TRIES	40
+
 /*
  * Is each line what the owners' traffic was meanwhile, and the sum of the lines, too?  A line
  * is read some time after perf has read the events, and values are up to 20 ms old.  The
@@ -1374,16 +1388,16 @@ static bool intervals_are_right(const struct dev *dev)
 		last = now;
 		last_at = at;
 	}
-	CHECK(!pclose(pipe) && lines > 5, "%s: %u lines", command, lines);
+	CHECK(!pclose(pipe), "%s", command);
 	note("%u of %u lines are wrong; READ: %llu bytes, and perf %llu", wrong, lines,
 	     (unsigned long long)(last - first), (unsigned long long)said);
-	return !wrong && is_near(said, last - first, 15);
+	return lines > 5 && !wrong && is_near(said, last - first, 15);
 }
 
 /* Two CPUs of one L3 domain: whichever event has the value, perf shows it. */
 static void cqm_perf_intervals(void)
 {
-	struct patience patience = patience_of(60000);
+	unsigned int tries = 0;
 	struct dev dev;
 	pid_t pids[2];
 
@@ -1397,7 +1411,7 @@ static void cqm_perf_intervals(void)
 	}
 	WAIT_FOR(traffic(&dev, pids[0]) && traffic(&dev, pids[1]), 20000, "no traffic");
 	while (!intervals_are_right(&dev))
-		CHECK(patience_left(&patience), "perf has other values than READ");
+		CHECK(++tries < PERF_TRIES, "perf has other values than READ");
 	for (int cpu = 0; cpu < 2; cpu++)
 		reap(pids[cpu], SIGKILL);
 	dev_close(&dev);
@@ -1449,7 +1463,7 @@ static bool count_is_right(const struct dev *dev, uint64_t id, pid_t pid)
 
 static void cqm_perf_cgroup_moves(void)
 {
-	struct patience patience = patience_of(60000);
+	unsigned int tries = 0;
 	struct dev dev;
 	uint64_t id;
 	pid_t pid;
@@ -1463,7 +1477,7 @@ static void cqm_perf_cgroup_moves(void)
 	group_enter("cqm", pid);
 	WAIT_FOR(cgroup_traffic(&dev, id) > MEMORY, 20000, "no traffic");
 	while (!count_is_right(&dev, id, pid))
-		CHECK(patience_left(&patience), "perf has other values than READ");
+		CHECK(++tries < PERF_TRIES, "perf has other values than READ");
 	reap(pid, SIGKILL);
 	detach(&dev, CMT_OWNER_CGROUP, id);
 	group_remove("cqm");
