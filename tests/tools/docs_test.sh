@@ -213,7 +213,7 @@ mkdir "$scratch/commands"
 	grep -hE '^    (sudo )?(cmtstat|cmtctl) ' "$top/README.md" "$top"/docs/*.md
 	sed -n 's/^\.Dl [$#] \(cmt\)/    \1/p' "$top"/docs/man/*
 } | grep -v -e ' -> ' -e 'cmtctl save' |
-	sed -e 's/^ *\(sudo \)\{0,1\}//' -e 's/ *[#|;>].*//' -e 's/ -- .*/ -- true/' \
+	sed -e 's/^ *\(sudo \)\{0,1\}//' -e 's/\( [#|>]\|;\).*//' -e 's/ -- .*/ -- true/' \
 		-e 's|/var/tmp|.|' | sort -u >"$scratch/all"
 checks=$((checks + 1))
 [ "$(wc -l <"$scratch/all")" -ge 30 ] || fail "the documents have few commands"
@@ -221,7 +221,12 @@ while read -r tool arguments; do
 	checks=$((checks + 1))
 	(cd "$scratch/commands" && eval "CMT_FAKE=gone timeout 10 \"$bin/${tool}_fake\" $arguments") \
 		>"$scratch/out" 2>"$scratch/err" </dev/null
-	! grep -q '^usage: ' "$scratch/err" || fail "refused: $tool $arguments"
+	status=$?
+	# a usage error, what the shell says of what it cannot read; it did not end, or not run
+	! grep -q -e '^usage: ' -e "^$0: " "$scratch/err" || fail "refused: $tool $arguments"
+	case $status in
+	12[4-7])	fail "status $status: $tool $arguments" ;;
+	esac
 done <"$scratch/all"
 
 # The statistics of the module are those of cmtctl.
