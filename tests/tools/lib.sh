@@ -36,6 +36,11 @@ lacks() {
 	! grep -qF -e "$2" "$scratch/$1" || fail "'$2' in $1"
 }
 
+# A child that has ended is a zombie, until it is waited for.
+has_ended() {
+	! [ -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+}
+
 # await PID COMMAND...: waits until COMMAND succeeds, which must be within a minute and while
 # the child PID runs
 await() {
@@ -44,7 +49,7 @@ await() {
 	checks=$((checks + 1))
 	deadline=$(($(date +%s) + 60))
 	until "$@"; do
-		if [ "$(date +%s)" -ge $deadline ] || ! kill -0 "$awaited" 2>/dev/null; then
+		if [ "$(date +%s)" -ge $deadline ] || has_ended "$awaited"; then
 			fail "waited in vain: $*"
 			return 1
 		fi
