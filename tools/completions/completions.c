@@ -143,13 +143,19 @@ static void bash_subprogram_names(const struct program *program)
 	puts("'");
 }
 
-/* @is_sub: a sub-command, whose operands are files, as for the other shells. */
-static void bash_function(const struct program *program, bool is_sub)
+/* The operands of a sub-command are files, but for those of a command that it runs. */
+static bool takes_files(const struct program *sub)
+{
+	return !strstr(sub->synopsis, "COMMAND");
+}
+
+/* @files: are its operands files? */
+static void bash_function(const struct program *program, bool files)
 {
 	const struct subprogram *sub;
 
 	FOREACH(sub, program->subprograms, name)
-		bash_function(sub->program, true);
+		bash_function(sub->program, takes_files(sub->program));
 	printf("%s()\n{\n", function_name(program));
 	puts("\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}");
 	puts("\tlocal before='' words operand=''\n");
@@ -161,7 +167,7 @@ static void bash_function(const struct program *program, bool is_sub)
 		bash_commands(program);
 	if (program->subprograms)
 		bash_subprogram_names(program);
-	if (is_sub)
+	if (files)
 		puts("\tif [ \"$operand\" ] && [[ $cur != -* ]]; then\n\t\t"
 		     BASH_FILES "\n\tfi");
 	puts("\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n}");
@@ -248,7 +254,7 @@ static void zsh_subprograms(const struct program *program)
 	FOREACH(sub, program->subprograms, name) {
 		printf("%s() {\n_arguments", function_name(sub->program));
 		zsh_options(sub->program);
-		puts(" \\\n\t'*:file:_files'\n}");
+		puts(takes_files(sub->program) ? " \\\n\t'*:file:_files'\n}" : "\n}");
 	}
 	puts("if (( CURRENT > 2 )); then\n\tcase $words[2] in");
 	FOREACH(sub, program->subprograms, name)
@@ -372,7 +378,8 @@ static void fish_subprogram(const struct program *program,
 	       program->name, sub->name);
 	quote(sub->help, "\\");
 	puts("'");
-	printf("complete -c %s -n '__fish_seen_subcommand_from %s' -F\n",
+	if (takes_files(sub->program))
+		printf("complete -c %s -n '__fish_seen_subcommand_from %s' -F\n",
 	       program->name, sub->name);
 	FOREACH(spec, sub->program->options, name)
 		fish_option(program, sub, spec);
