@@ -407,9 +407,12 @@ static int step(struct session *session)
 		ret = session->due ? 1 : source_pump(&session->source);
 	if (ret > 0 && session->replay)
 		pump_marks(session);
-	session->due = ret > 0 && session->watching && watch_is_behind(&session->watch);
-	if (ret < 0 || session->due)
-		return ret < 0 ? ret : 0;
+	/* after an error, too, the rows of an interval that is due have no names */
+	if (ret < 0)
+		return ret;
+	session->due = ret && session->watching && watch_is_behind(&session->watch);
+	if (session->due)
+		return 0;
 	if (!ret)
 		return session->replay ? end_of_replay(session) :
 					 first_look(session);
