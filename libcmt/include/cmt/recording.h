@@ -471,8 +471,9 @@ CMT_API int cmt_recording_at_end(const struct cmt_recording *recording);
  * Continue with the chunk that has the records of @ts, or with the first chunk after @ts; a
  * @ts before all records is the begin.  The next items are the names and the last state
  * that hold there, then OWNERS, then records, of which some may be before @ts.  Damage before
- * other records that are before @ts is no item, and counts for cmt_recording_about().  A struct
- * cmt_usage that has read another part cannot continue: free it, and make a new one.
+ * other records that are before @ts is no item, and counts for cmt_recording_about(); but in
+ * a recording of more than 4,194,304 chunks with records it may be one.  A struct cmt_usage
+ * that has read another part cannot continue: free it, and make a new one.
  * Returns 0, or as cmt_recording_about().
  */
 CMT_API int cmt_recording_seek(struct cmt_recording *recording, uint64_t ts);
