@@ -272,6 +272,7 @@ class JobControl(PaneTest):
 
     def test_last_table_stays(self):
         self.pane.type(f"clear; {STAT} -i 0.1 -n 3\n")
+        self.pane.expect("OCC")     # until then it may be the prompt of before
         self.pane.expect(PROMPT + "$")
         self.pane.expect("OCC")
         self.assertEqual(self.pane.flag("alternate_on"), "0")
