@@ -347,7 +347,7 @@ static bool all_sockets_known(void)
 const char *cmt_pmon_lacks_memory(void)
 {
 	if (memory_refused)
-		return "a table, or its entry of a memory controller, is refused, see the kernel's log";
+		return "a table, or an entry for memory, is refused, see the kernel's log";
 	if (!all_sockets_known())
 		return "a socket has no discovery table";
 	return NULL;
