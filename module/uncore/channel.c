@@ -496,11 +496,6 @@ static struct cmt_channels *socket_of(u32 socket)
 	return c;
 }
 
-static bool has_idle(const struct cmt_box *box)
-{
-	return box->counters >= NR_EVENTS && box->bits >= IDLE_BITS_MIN;
-}
-
 static int add_channel(const struct cmt_box *box)
 {
 	struct cmt_channels *c = socket_of(box->socket);
@@ -518,16 +513,10 @@ static int add_channel(const struct cmt_box *box)
 		return -ENOMEM;
 	channel->id = box->id;
 	c->box = *box;
-	c->nr_events = has_idle(box) ? NR_EVENTS : NR_CAS;
+	c->nr_events = box->counters >= NR_EVENTS && box->bits >= IDLE_BITS_MIN ?
+		       NR_EVENTS : NR_CAS;
 	c->nr++;
 	return 0;
-}
-
-/* A channel has the counters that cmt needs, and controls of 32 bits. */
-static bool is_readable(const struct cmt_box *box)
-{
-	return box->access == CMT_BOX_MMIO && box->counters >= NR_CAS &&
-	       box->bits < 64;
 }
 
 static int add_channels(const struct cmt_box *boxes, u32 count)
@@ -538,7 +527,7 @@ static int add_channels(const struct cmt_box *boxes, u32 count)
 	for (i = 0; !ret && i < count; i++) {
 		if (boxes[i].type != CMT_PMON_IMC)
 			continue;
-		if (is_readable(&boxes[i]))
+		if (cmt_pmon_is_readable(&boxes[i], NR_CAS))
 			ret = add_channel(&boxes[i]);
 		else
 			missing = "a memory controller has no counters that cmt can read";

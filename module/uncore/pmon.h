@@ -56,6 +56,9 @@ bool cmt_pmon_alike(const struct cmt_box *a, const struct cmt_box *b);
 /* Can the box be one of a memory controller?  The type of a refused box may be invalid. */
 bool cmt_pmon_may_be_memory(const struct cmt_box *box);
 
+/* Has the box so many counters in memory, with controls of 32 bits? */
+bool cmt_pmon_is_readable(const struct cmt_box *box, u32 counters);
+
 /* Does one of the @n boxes belong to a controller of HBM? */
 bool cmt_pmon_has_hbm(const struct cmt_box *boxes, u32 n);
 

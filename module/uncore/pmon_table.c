@@ -116,6 +116,11 @@ bool cmt_pmon_may_be_memory(const struct cmt_box *box)
 	       box->type == U16_MAX;
 }
 
+bool cmt_pmon_is_readable(const struct cmt_box *box, u32 counters)
+{
+	return box->access == CMT_BOX_MMIO && box->counters >= counters && box->bits < 64;
+}
+
 bool cmt_pmon_has_hbm(const struct cmt_box *boxes, u32 n)
 {
 	u32 i;
