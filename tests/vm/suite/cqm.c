@@ -537,7 +537,7 @@ static uint64_t longest_gap(int fd, pid_t client)
 static void cqm_many_are_closed(void)
 {
 	pid_t walker = walk_on(1), of = park(0, NULL), client;
-	int fd = cpu_event(TOTAL, 0), tries = 0;
+	int fd = cpu_event(TOTAL, 1), tries = 0;
 	uint64_t gap;
 
 	for (int i = 0; i < 50; i++)
