@@ -104,8 +104,8 @@ static inline void cmt_pmu_cancel_timers(struct pmu *pmu)
 }
 
 /*
- * 6.3 (09519ec3b19e): perf_event_attr has a third word for a PMU's configuration; later ones
- * have a fourth
+ * perf_event_attr has a third word for a PMU's configuration since 6.3, and a fourth since
+ * 6.18
  */
 static inline u64 cmt_perf_more_config(const struct perf_event_attr *attr)
 {

@@ -6,8 +6,9 @@
  *
  * Another program that programs a claimed box is noticed at the next reading, which
  * compares the controls after the counters; one that freezes the box, at the box's next
- * turn, once in 8 ms.  Then the reading is discarded and the box is given up.  It is not
- * restored, because its registers belong to that program.
+ * turn, once in 8 ms.  Then the reading is discarded and the box is given up.  One that was
+ * programmed is not restored, because its registers belong to that program; one that was
+ * only frozen is, at the next claim or release after that has ended.
  */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
