@@ -143,6 +143,6 @@ static void accesses(void)
 }
 
 const struct test accesses_tests[] = {
-	{ "accesses", accesses, PROCESS " ring_records=16384", 300 },
+	{ "accesses", accesses, PROCESS, 300 },
 	{ }
 };

@@ -19,8 +19,11 @@
 /* The only L3 of the tests that have one. */
 #define L3 0
 
-/* The scope of most tests, independent of the module's default. */
-#define PROCESS "scope=process"
+/*
+ * The parameters of most tests: a scope independent of the module's default, and rings for
+ * some seconds, as a busy host may not run the recorder for that long.
+ */
+#define PROCESS "scope=process ring_records=16384"
 
 /* Lives in memory that the worker and the test share. */
 struct worker {
