@@ -19,6 +19,18 @@ static bool counted(uint64_t before, uint64_t now, uint64_t most, uint64_t *ns)
 }
 
 /*
+ * The part of @span in which a cgroup did not run, of a time @off_ns that is a sum over all its
+ * CPUs, of which it used @used_ns.
+ */
+static uint64_t of_all_cpus(uint64_t off_ns, uint64_t used_ns, uint64_t span)
+{
+	double wanted = (double)off_ns + (double)used_ns;
+
+	return wanted <= (double)span ? off_ns :
+	       (uint64_t)((double)off_ns * (double)span / wanted);
+}
+
+/*
  * The time that the quota took is counted on each CPU.  So it is at most the time in
  * which no task of the cgroup ran.
  */
@@ -26,14 +38,19 @@ static void add_throttled(struct cmt_culprit_cpu *to, const struct cmt_cgroup_cp
 		      const struct cmt_cgroup_cpu *now)
 {
 	uint32_t known = was->known & now->known;
-	uint64_t span = now->ts_ns - was->ts_ns, full = span;
+	uint64_t span = now->ts_ns - was->ts_ns, full = 0, used = 0;
 	bool waited = known & CMT_CGROUP_FULL &&
 		      counted(was->full_ns, now->full_ns, span, &full);
+	bool ran = known & CMT_CGROUP_USED &&
+		   counted(was->used_ns, now->used_ns, UINT64_MAX, &used);
 
-	if (known & CMT_CGROUP_THROTTLED &&
-	    counted(was->throttled_ns, now->throttled_ns, waited ? full : span,
-		    &to->throttled_ns))
-		to->valid |= CMT_CULPRIT_CPU_THROTTLED;
+	if (!(known & CMT_CGROUP_THROTTLED) || !(waited || ran) ||
+	    !counted(was->throttled_ns, now->throttled_ns, waited ? full : UINT64_MAX,
+		     &to->throttled_ns))
+		return;
+	if (!waited)
+		to->throttled_ns = of_all_cpus(to->throttled_ns, used, span);
+	to->valid |= CMT_CULPRIT_CPU_THROTTLED;
 }
 
 /* By the CPU time that it had: as much was taken of each part of that. */
@@ -49,8 +66,7 @@ static void add_stolen(struct cmt_culprit_cpu *to, const struct cmt_cgroup_cpu *
 		return;
 	stolen = (double)used * (double)ticks->stolen / (double)ticks->busy;
 	to->valid |= CMT_CULPRIT_CPU_STOLEN;
-	to->stolen_ns = stolen < (double)(now->ts_ns - was->ts_ns) ?
-			(uint64_t)stolen : now->ts_ns - was->ts_ns;
+	to->stolen_ns = of_all_cpus((uint64_t)stolen, used, now->ts_ns - was->ts_ns);
 }
 
 void cmt_cpu_turn_begin(struct cmt_cpu_turn *turn, int root, struct cmt_cpu_ticks *kept)

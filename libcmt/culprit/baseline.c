@@ -162,6 +162,7 @@ void culprit_cell_anew(struct culprit_cell *cell, bool born, uint64_t slot)
 	cell->nr_debts = 0;
 	cell->owed_most = 0;
 	cell->born = slot;
+	cell->onset = slot;
 	cell->block_slot = slot - slot % CULPRIT_BLOCK;
 	baselines(cell);
 }

@@ -18,7 +18,7 @@ struct cost {
 	uint32_t nr;
 	double share, low, high;
 	double misses;		/* the part of share by cache and memory */
-	double lost;		/* CPUs; NAN: not known */
+	double lost[SLOWDOWN_RESOURCES];	/* CPUs; NAN: not known */
 	double scale[SLOWDOWN_RESOURCES];	/* so that the pairs add up to the share */
 };
 
@@ -62,7 +62,7 @@ static struct cmt_slowdown sum_of(const struct cmt_slowdown *pairs, uint32_t nr,
 /* Pairs that are too small for the estimate are in most only. */
 static struct cost cost_of(const struct cmt_slowdown *pairs, uint32_t nr)
 {
-	struct cost cost = { .pairs = pairs, .nr = nr, .lost = NAN };
+	struct cost cost = { .pairs = pairs, .nr = nr };
 
 	for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++) {
 		struct cmt_slowdown sum = sum_of(pairs, nr, r);
@@ -73,8 +73,7 @@ static struct cost cost_of(const struct cmt_slowdown *pairs, uint32_t nr)
 		cost.misses += r != CMT_SLOWDOWN_CPU ? sum.most : 0;
 		cost.low += scale * sum.low;
 		cost.high += scale * sum.high;
-		if (!isnan(sum.cpus))
-			cost.lost = (isnan(cost.lost) ? 0 : cost.lost) + sum.most * sum.cpus;
+		cost.lost[r] = sum.most * sum.cpus;
 	}
 	cost.share = slowdown_least(cost.share, 1);
 	cost.high = slowdown_least(slowdown_larger(cost.high, cost.share), 1);
@@ -136,9 +135,27 @@ static uint64_t lost_ns(double cpus, uint64_t ns)
 	return isnan(cpus) ? 0 : (uint64_t)(cpus * (double)ns);
 }
 
+/*
+ * For how long a cost has been so.  That of cache and memory is a mean over about a second.  That
+ * of CPUs is what the last second of waits cost, and holds until the next one ends.
+ */
+struct span {
+	uint64_t ns[SLOWDOWN_RESOURCES];
+};
+
+static struct span span_of(uint64_t misses_ns, uint64_t cpu_ns)
+{
+	struct span span;
+
+	for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++)
+		span.ns[r] = r == CMT_SLOWDOWN_CPU ? cpu_ns : misses_ns;
+	return span;
+}
+
 /* @anew: a pair that has no part yet */
 static void add_pair(const struct cmt_culprit *culprit, struct cmt_incident *incident,
-		     const struct cmt_slowdown *pair, double share, uint64_t ns, bool anew)
+		     const struct cmt_slowdown *pair, double share, const struct span *span,
+		     bool anew)
 {
 	struct cmt_incident_part *part = part_of(incident, pair);
 
@@ -149,7 +166,7 @@ static void add_pair(const struct cmt_culprit *culprit, struct cmt_incident *inc
 	if (!part)
 		return;
 	part->share = share;
-	part->lost_ns += lost_ns(share * pair->cpus, ns);
+	part->lost_ns += lost_ns(share * pair->cpus, span->ns[pair->resource]);
 	if (pair->resource != CMT_SLOWDOWN_CPU)
 		part->held_bytes = (uint64_t)(1024 * slowdown_held_kib(&culprit->slowdown,
 								       pair->by, pair->domain));
@@ -157,29 +174,37 @@ static void add_pair(const struct cmt_culprit *culprit, struct cmt_incident *inc
 
 /* First those that have a part: a new one must not take the place of what costs more. */
 static void add_pairs(const struct cmt_culprit *culprit, struct cmt_incident *incident,
-		      const struct cost *cost, uint64_t ns, bool anew)
+		      const struct cost *cost, const struct span *span, bool anew)
 {
 	for (uint32_t i = 0; i < cost->nr; i++) {
 		const struct cmt_slowdown *pair = &cost->pairs[i];
 
 		if (pair->by != pair->id)
 			add_pair(culprit, incident, pair, cost->scale[pair->resource] * pair->share,
-				 ns, anew);
+				 span, anew);
 	}
 }
 
-/* The cost has been so for @ns. */
+static void add_lost(struct cmt_incident *incident, const struct cost *cost,
+		     const struct span *span)
+{
+	for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++) {
+		if (isnan(cost->lost[r]))
+			continue;
+		incident->lost_ns += lost_ns(cost->lost[r], span->ns[r]);
+		incident->flags |= CMT_INCIDENT_LOST;
+	}
+}
+
 static void add_cost(const struct cmt_culprit *culprit, struct cmt_incident *incident,
-		     const struct cost *cost, uint64_t ns)
+		     const struct cost *cost, const struct span *span)
 {
 	for (uint32_t i = 0; i < incident->nr_parts; i++)
 		incident->parts[i].share = 0;
-	add_pairs(culprit, incident, cost, ns, false);
-	add_pairs(culprit, incident, cost, ns, true);
+	add_pairs(culprit, incident, cost, span, false);
+	add_pairs(culprit, incident, cost, span, true);
 	qsort(incident->parts, incident->nr_parts, sizeof(incident->parts[0]), cmp_part);
-	incident->lost_ns += lost_ns(cost->lost, ns);
-	if (!isnan(cost->lost))
-		incident->flags |= CMT_INCIDENT_LOST;
+	add_lost(incident, cost, span);
 	incident->share = cost->share;
 	incident->low = cost->low;
 	incident->high = cost->high;
@@ -234,11 +259,26 @@ static void enqueue(struct culprit_incidents *incidents, const struct cmt_incide
 	incidents->queue_nr++;
 }
 
+/* Time since the last estimate */
+static uint64_t since_estimate_ns(const struct cmt_culprit *culprit)
+{
+	return (culprit->slot - culprit->incidents.estimated) * culprit->opts.slot_ns;
+}
+
+/* Without a cost of cache or memory: the end of the second of waits that the cost is of. */
+static uint64_t end_of(const struct cmt_culprit *culprit, const struct cost *cost)
+{
+	return cost->misses < CMT_INCIDENT_END && culprit->waits.begin_ns ?
+	       culprit->waits.begin_ns : now_of(culprit);
+}
+
 /* A mean over a second has all that the second cost. */
 static void open_one(struct cmt_culprit *culprit, const struct cost *cost)
 {
 	struct culprit_incidents *incidents = &culprit->incidents;
 	struct culprit_incident *one = &incidents->open[incidents->nr];
+	uint64_t mean_ns = FIRST * culprit->opts.slot_ns, since_ns = since_estimate_ns(culprit);
+	struct span span = span_of(mean_ns, since_ns < mean_ns ? since_ns : mean_ns);
 
 	if (incidents->nr == CULPRIT_INCIDENTS)
 		return;
@@ -246,12 +286,12 @@ static void open_one(struct cmt_culprit *culprit, const struct cost *cost)
 	*one = (struct culprit_incident){
 		.incident = {
 			.number = ++incidents->numbers, .id = cost->pairs[0].id,
-			.flags = CMT_INCIDENT_OPEN, .end_ns = now_of(culprit),
+			.flags = CMT_INCIDENT_OPEN, .end_ns = end_of(culprit, cost),
 		},
 		.seen = true,
 	};
 	set_begin(culprit, &one->incident);
-	add_cost(culprit, &one->incident, cost, FIRST * culprit->opts.slot_ns);
+	add_cost(culprit, &one->incident, cost, &span);
 	enqueue(incidents, &one->incident);
 }
 
@@ -266,13 +306,14 @@ static struct culprit_incident *open_of(struct culprit_incidents *incidents, uin
 static void go_on(const struct cmt_culprit *culprit, struct culprit_incident *one,
 		  const struct cost *cost)
 {
-	uint64_t slots = culprit->slot - culprit->incidents.estimated;
+	uint64_t ns = since_estimate_ns(culprit);
+	struct span span = span_of(ns, ns);
 
 	one->seen = true;
-	add_cost(culprit, &one->incident, cost, slots * culprit->opts.slot_ns);
+	add_cost(culprit, &one->incident, cost, &span);
 	if (cost->share >= CMT_INCIDENT_END) {
 		one->below = 0;
-		one->incident.end_ns = now_of(culprit);
+		one->incident.end_ns = end_of(culprit, cost);
 	} else if (!one->below) {
 		one->below = culprit->slot;
 	}
@@ -359,14 +400,14 @@ static void estimate_now(struct cmt_culprit *culprit)
 {
 	static const struct cost none;
 	struct culprit_incidents *incidents = &culprit->incidents;
-	uint64_t ns = (culprit->slot - incidents->estimated) * culprit->opts.slot_ns;
 	int nr = cmt_culprit_slowdown(culprit, incidents->pairs, CULPRIT_PAIRS);
 
 	if (nr < 0)
 		return;
 	qsort(incidents->pairs, (uint32_t)nr, sizeof(*incidents->pairs),
 	      culprit_cmp_pair);
-	culprit_minute_add(&culprit->minute, incidents->pairs, (uint32_t)nr, ns);
+	culprit_minute_add(&culprit->minute, incidents->pairs, (uint32_t)nr,
+			   since_estimate_ns(culprit));
 	for (uint32_t i = 0; i < incidents->nr; i++)
 		incidents->open[i].seen = false;
 	judge_all(culprit, (uint32_t)nr);

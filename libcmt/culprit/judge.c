@@ -127,6 +127,7 @@ static bool taken(const struct cmt_culprit *culprit,
 
 	return most >= culprit_least(cell) &&
 	       !in_crowd(culprit, claim) && most >= CULPRIT_SHARE * total &&
+	       gone > 0 &&
 	       gone >= culprit_max(2 * culprit->unit, part * cell->occupancy50) &&
 	       total >= CULPRIT_SELF * own_part(culprit, cell) &&
 	       cell->refetched <= refetch * total &&
@@ -182,6 +183,8 @@ static void report_kind(struct cmt_culprit *culprit, struct culprit_cell *cell,
 
 	if (culprit->slot - cell->onset < slots)
 		cell->onset = culprit->slot - slots;
+	if (cell->onset < cell->born)
+		cell->onset = cell->born;
 	culprit_report(culprit, cell, suspects, &verdict);
 }
 
@@ -296,6 +299,24 @@ static bool squeezed(const struct cmt_culprit *culprit,
 	       cell->rate < 0.85f * cell->traffic50;
 }
 
+/* A victim whose own traffic rose a little is none of its suspects. */
+static void report_bandwidth(struct cmt_culprit *culprit, struct culprit_cell *cell,
+			     const struct culprit_list *saturating)
+{
+	struct culprit_list others = { .total = saturating->total };
+
+	for (uint32_t i = 0; i < saturating->nr; i++) {
+		const struct culprit_source *s = &saturating->sources[i];
+
+		if (&culprit->cells[s->cell] == cell)
+			others.total -= s->kib;
+		else
+			others.sources[others.nr++] = *s;
+	}
+	if (others.nr)
+		report_kind(culprit, cell, CMT_CULPRIT_BANDWIDTH, &others, 5);
+}
+
 static void judge_bandwidth(struct cmt_culprit *culprit,
 			    struct culprit_cell *cell)
 {
@@ -310,8 +331,7 @@ static void judge_bandwidth(struct cmt_culprit *culprit,
 	shift(&cell->squeezed, cell->excess < 0.25f * domain->rising.total &&
 	      squeezed(culprit, cell, &pace) && may_accuse(culprit, cell, &pace));
 	if (cell->squeezed & 1 && count(cell->squeezed, 6) >= 5)
-		report_kind(culprit, cell, CMT_CULPRIT_BANDWIDTH, &domain->saturating,
-			    5);
+		report_bandwidth(culprit, cell, &domain->saturating);
 }
 
 static void judge_cell(struct cmt_culprit *culprit, struct culprit_cell *cell)

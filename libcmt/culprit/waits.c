@@ -284,6 +284,14 @@ static uint64_t second_ns(const struct cmt_culprit *culprit)
 	return SECOND_NS + more - (begin_ns + more) % SECOND_NS;
 }
 
+/* Behind lost records, what is known covers no more than the frame. */
+static uint64_t seen_ns(const struct cmt_usage_frame *frame)
+{
+	uint64_t span = frame->end_ns - frame->start_ns;
+
+	return frame->nr_gaps && frame->counted_ns > span ? span : frame->counted_ns;
+}
+
 void culprit_waits_add(struct cmt_culprit *culprit, const struct cmt_usage_frame *frame)
 {
 	struct culprit_waits *waits = &culprit->waits;
@@ -293,7 +301,7 @@ void culprit_waits_add(struct cmt_culprit *culprit, const struct cmt_usage_frame
 	for (uint32_t i = 0; i < frame->nr_rows; i++)
 		add_row(culprit, frame, cmt_usage_row_at(frame, i));
 	if (frame->counters & CMT_F_WAITED)
-		waits->seen_ns += frame->counted_ns;
+		waits->seen_ns += seen_ns(frame);
 	else
 		waits->partial = true;
 	waits->partial |= frame->brief && frame->brief_why;

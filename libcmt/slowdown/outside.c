@@ -60,6 +60,7 @@ static struct slowdown_before now_of(const struct slowdown *slowdown,
 		.instructions = owner->mean.instructions * scale,
 		.misses = owner->mean.misses * scale,
 		.references = owner->mean.references * scale,
+		.ran_ns = owner->mean.ran_ns * scale,
 		.occupancy_kib = owner->mean.occupancy_kib,
 	};
 }
@@ -81,10 +82,21 @@ static bool is_witness(const struct slowdown_owner *owner, const struct slowdown
 	       now->misses * slowdown_cost(owner).value >= IN_MISSES * now->cycles;
 }
 
-/* The share of its time that the owner lost since before */
+/*
+ * The share of its time that the owner lost since before: in cycles and, where it is known, in
+ * CPU time, the smaller one.  At a higher frequency, a miss takes more cycles; at a lower one,
+ * all takes more time; and nothing outside did either.
+ */
 static double lost(const struct slowdown_before *before, const struct slowdown_before *now)
 {
-	return 1 - before->cycles / before->instructions / (now->cycles / now->instructions);
+	double cycles = 1 - before->cycles / before->instructions /
+			    (now->cycles / now->instructions);
+	double time;
+
+	if (before->ran_ns <= 0 || now->ran_ns <= 0)
+		return cycles;
+	time = 1 - before->ran_ns / before->instructions / (now->ran_ns / now->instructions);
+	return slowdown_least(cycles, time);
 }
 
 /* Does the owner make as many references per instruction as before? */
@@ -189,6 +201,7 @@ static void add_before(struct slowdown_before *before, const struct slowdown_bef
 	mix(&before->instructions, now->instructions, weight);
 	mix(&before->misses, now->misses, weight);
 	mix(&before->references, now->references, weight);
+	mix(&before->ran_ns, now->ran_ns, weight);
 	mix(&before->occupancy_kib, now->occupancy_kib, weight);
 }
 

@@ -94,6 +94,7 @@ struct slowdown_phase {
 struct slowdown_before {
 	uint32_t nr;		/* comparisons that the means are made of */
 	double cycles, instructions, misses, references, occupancy_kib;
+	double ran_ns;		/* CPU time, as far as it is known */
 };
 
 struct slowdown_owner {

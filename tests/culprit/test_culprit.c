@@ -15,6 +15,7 @@
 #define VICTIM	7
 #define TAKER	9
 #define OTHER	11
+#define NEW	13
 
 static struct cmt_culprit *culprit;
 static struct cmt_culprit_sample samples[3];
@@ -263,6 +264,85 @@ static uint32_t nr_owners(void)
 	ck_assert_int_eq(cmt_culprit_counts(culprit, &counts), 0);
 	return counts.owners;
 }
+
+/* An owner that never held a byte has lost none, also where the unit is not told. */
+START_TEST(nothing_to_lose)
+{
+	const struct cmt_culprit_verdict *v;
+
+	samples[2].valid = 0;
+	add_quiet(400);
+	samples[2] = samples[1];
+	samples[2].id = NEW;
+	samples[2].occupancy_bytes = 0;
+	samples[2].traffic_bytes = 600 * KIB;
+	for (int i = 0; i < 20; i++)
+		take();
+	while (cmt_culprit_next(culprit, &v))
+		ck_assert_uint_ne(v->id, NEW);
+}
+END_TEST
+
+/* A victim whose traffic rises a little with that which saturates is no suspect of its own. */
+START_TEST(not_its_own_suspect)
+{
+	const struct cmt_culprit_verdict *v;
+	uint32_t n = 0;
+
+	add_counters(1000, 4000);
+	samples[0].traffic_bytes = 500 * KIB;
+	samples[1].traffic_bytes = 500 * KIB;
+	add_quiet(400);
+	samples[0].traffic_bytes = 1000 * KIB;
+	samples[0].instructions = 700000;
+	samples[1].traffic_bytes = 10000 * KIB;
+	for (int i = 0; i < 100; i++)
+		add();
+	while (cmt_culprit_next(culprit, &v)) {
+		if (v->id != VICTIM || v->kind != CMT_CULPRIT_BANDWIDTH)
+			continue;
+		ck_assert_uint_eq(v->nr_suspects, 1);
+		ck_assert_uint_eq(v->suspects[0].id, TAKER);
+		ck_assert_double_eq_tol(v->suspects[0].share, 1, 1e-6);
+		n++;
+	}
+	ck_assert_uint_gt(n, 0);
+}
+END_TEST
+
+/* Born beside a neighbour that presses already: it lost nothing before it was there. */
+START_TEST(not_before_its_birth)
+{
+	const struct cmt_culprit_verdict *v;
+	uint64_t born_ns = 0, occupancy = 0;
+	uint32_t n = 0;
+
+	add_counters(10000, 40000);
+	for (uint32_t t = 0; t < 5600; t++) {
+		bool burst = t % 64 >= 1 && t % 64 < 5;
+
+		if (t == 4993)
+			born_ns = now_ms * MS;
+		samples[0].valid = born_ns ? samples[1].valid : 0;
+		samples[0].traffic_bytes = (burst ? 2000 : t < 5050 ? 6000 : 1000) * KIB;
+		samples[0].instructions = burst ? 1500000 : 3000000;
+		occupancy += born_ns ? samples[0].traffic_bytes - occupancy / 40 : 0;
+		if (burst)
+			occupancy -= occupancy < 4000 * KIB ? occupancy : 4000 * KIB;
+		samples[0].occupancy_bytes = occupancy;
+		samples[1].traffic_bytes = (burst ? 40000 : 10) * KIB;
+		samples[1].occupancy_bytes = (burst ? 30000 : 1000) * KIB;
+		ck_assert_int_ge(add(), 0);
+	}
+	while (cmt_culprit_next(culprit, &v)) {
+		if (v->id != VICTIM)
+			continue;
+		ck_assert_uint_ge(v->since_ns, born_ns);
+		n++;
+	}
+	ck_assert_uint_gt(n, 0);
+}
+END_TEST
 
 /* Who is left out is idle, and not forgotten: what it held is still known of it. */
 START_TEST(part_of_a_slot)
@@ -659,6 +739,9 @@ int main(void)
 	tcase_add_test(tcase, gaps_are_counted);
 	tcase_add_test(tcase, idle_span_is_not_spread);
 	tcase_add_test(tcase, owners_are_forgotten);
+	tcase_add_test(tcase, nothing_to_lose);
+	tcase_add_test(tcase, not_its_own_suspect);
+	tcase_add_test(tcase, not_before_its_birth);
 	tcase_add_test(tcase, part_of_a_slot);
 	tcase_add_test(tcase, left_out_as_if_told);
 	tcase_add_test(tcase, no_rest);

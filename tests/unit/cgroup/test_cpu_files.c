@@ -250,6 +250,41 @@ START_TEST(test_tree)
 }
 END_TEST
 
+/* The verdict about a time in which the container used, and lost, so many seconds of CPUs. */
+static void expect_share(enum cmt_culprit_kind kind, unsigned long throttled_s,
+			 unsigned long used_s, double share)
+{
+	uint64_t id = tree();
+	struct cmt_culprit *culprit;
+	const struct cmt_culprit_verdict *verdict;
+
+	put("pod/cpu.pressure", "");
+	put("pod/c/cpu.pressure", "");
+	culprit = begin(id);
+	put_cpu("pod/c", throttled_s * 1000000, 0, used_s * 1000000);
+	put("pod/c/cpu.pressure", "");
+	if (fake_steal)
+		*fake_steal = (struct cmt_cpu_ticks){ 194, 16 };
+	verdict = look(culprit);
+	ck_assert_ptr_nonnull(verdict);
+	ck_assert_int_eq(verdict->kind, kind);
+	ck_assert_double_eq_tol(verdict->cpu_share, share, 1e-4);
+	cmt_culprit_free(culprit);
+	tree_remove();
+}
+
+/* What is a sum over CPUs is no larger part of the time where a container has more of them. */
+START_TEST(test_many_cpus)
+{
+	struct cmt_cpu_ticks ticks = { 100, 10 };
+
+	expect_share(CMT_CULPRIT_THROTTLED, 1000, 9000, 0.1);
+	fake_steal = &ticks;
+	expect_share(CMT_CULPRIT_STOLEN, 0, 16000, 0.06);
+	fake_steal = NULL;
+}
+END_TEST
+
 /* Counters that go back, files of another cgroup, and files that are gone. */
 START_TEST(test_tree_unknown)
 {
@@ -409,6 +444,7 @@ int main(void)
 	UNIT_CASE(suite, test_steal);
 	UNIT_CASE(suite, test_machine);
 	UNIT_CASE(suite, test_tree);
+	UNIT_CASE(suite, test_many_cpus);
 	UNIT_CASE(suite, test_tree_unknown);
 	UNIT_CASE(suite, test_common_ancestor);
 	UNIT_CASE(suite, test_hostile_path);

@@ -300,6 +300,49 @@ START_TEST(test_since_a_neighbour)
 }
 END_TEST
 
+/* An incident of waiting costs what was waited, and ends with the last second of it. */
+START_TEST(test_cost_of_an_incident)
+{
+	const uint32_t seconds[] = { 1, 2, 5 };
+	const struct cmt_incident *in;
+	uint32_t n = seconds[_i];
+
+	does(0, 1000, 0);
+	run(10000);
+	spin_by_turns();
+	rows[1].counters.waited_ns = 0;
+	frame.nr_waits = 1;
+	run(n * 1000);
+	does(0, 1000, 0);
+	frame.nr_waits = 0;
+	run(4000);
+	ck_assert_int_eq(cmt_culprit_next_incident(culprit, &in), 1);
+	ck_assert_uint_ne(in->flags & CMT_INCIDENT_OPEN, 0);
+	ck_assert_int_eq(cmt_culprit_next_incident(culprit, &in), 1);
+	ck_assert_uint_eq(in->flags & CMT_INCIDENT_OPEN, 0);
+	ck_assert_uint_eq(in->begin_ns, 11000 * MS);
+	ck_assert_uint_eq(in->end_ns, (11000 + n * 1000) * MS);
+	ck_assert_double_eq_tol((double)in->lost_ns, n * 500.0 * MS, 5.0 * n * MS);
+	ck_assert_uint_eq(in->parts[0].lost_ns, in->lost_ns);
+}
+END_TEST
+
+/* A second of which most records are lost has no verdict. */
+START_TEST(test_lost_records)
+{
+	run(1000);
+	spin_by_turns();
+	run(450);
+	advance(3000);
+	frame.nr_gaps = 1;
+	frame.counted_ns += 3000 * MS;
+	run(1);
+	frame.nr_gaps = 0;
+	frame.counted_ns = MS;
+	no_verdict();
+}
+END_TEST
+
 /* Two threads on one CPU: that is no neighbour, nor is one who took little. */
 START_TEST(test_itself)
 {
@@ -802,6 +845,8 @@ int main(void)
 	tcase_add_test(tcase, test_wants_little);
 	tcase_add_test(tcase, test_since);
 	tcase_add_test(tcase, test_since_a_neighbour);
+	tcase_add_loop_test(tcase, test_cost_of_an_incident, 0, 3);
+	tcase_add_test(tcase, test_lost_records);
 	tcase_add_test(tcase, test_itself);
 	tcase_add_test(tcase, test_itself_and_a_neighbour);
 	tcase_add_test(tcase, test_quota);

@@ -12,10 +12,11 @@ struct load {
 	double misses, kib;	/* of each of the two, in parts of what they are else */
 	double others;		/* misses of the third */
 	double others_kib;
+	double ghz;
 	bool one;		/* only the first one is so, the second one as ever */
 };
 
-static const struct load usual = { 100, 1, 1, 4000, 2048, false };
+static const struct load usual = { 100, 1, 1, 4000, 2048, 2, false };
 
 static struct slowdown_values under(const struct load *load, uint32_t slot)
 {
@@ -24,6 +25,7 @@ static struct slowdown_values under(const struct load *load, uint32_t slot)
 	v.misses *= load->misses;
 	v.references = 20000;
 	v.cycles = 1e6 + load->cost * v.misses;
+	v.ran_ns = v.cycles / load->ghz;
 	v.occupancy_kib *= load->kib;
 	return v;
 }
@@ -122,6 +124,21 @@ START_TEST(by_nobody_outside)
 }
 END_TEST
 
+/* A miss takes as long at any frequency: more cycles at a higher one, fewer at a lower one. */
+START_TEST(by_another_frequency)
+{
+	const double ghz[] = { 2.6, 1.4 };
+
+	for (int i = 0; i < 2; i++) {
+		struct load load = usual;
+
+		load.ghz = ghz[i];
+		load.cost = usual.cost * load.ghz / usual.ghz;
+		ck_assert_double_eq(outside_under(load), 0);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slowdown outside");
@@ -129,5 +146,6 @@ int main(void)
 	UNIT_CASE(suite, by_memory_outside);
 	UNIT_CASE(suite, by_cache_outside);
 	UNIT_CASE(suite, by_nobody_outside);
+	UNIT_CASE(suite, by_another_frequency);
 	return unit_run(suite);
 }
