@@ -433,7 +433,7 @@ CMT_API int cmt_culprit_slowdown_minute(const struct cmt_culprit *culprit,
 /**
  * Owners that ran in the last seconds, but too little in the last one to tell how much slower
  * they are by cache and memory: this is not known, and not 0.  Waits for a CPU are known.
- * @ids: room for @n, in the order of ids; what is outside all cgroups is not among them
+ * @ids: room for @n, in the order of ids; what has no owner is not among them
  * Returns the number of all such owners, which may be more than @n, or -ENOMEM.
  */
 CMT_API int cmt_culprit_too_little(const struct cmt_culprit *culprit, uint64_t *ids,
@@ -492,7 +492,8 @@ CMT_API uint64_t cmt_culprit_id(const struct cmt_usage_frame *frame,
  *
  * Throttled time counts only where all runnable tasks of the cgroup were kept from running.
  * Steal time is that of the machine; the part of an owner is estimated from
- * its CPU time.
+ * its CPU time.  Of an owner that wanted several CPUs, steal time, and throttled time without
+ * cpu.pressure, are the part of the time that they were of what it wanted.
  *
  * @root: where cgroup v2 is mounted; used on the first call.  NULL: found by the library
  * Returns as cmt_culprit_add_cpu(), -EINVAL, or -errno of opening the root; -ENOENT:
