@@ -227,7 +227,9 @@ void cmt_probe_fork(void *data, struct task_struct *parent,
 	rcu_read_lock();
 	flags = cmt_owners_lock();
 	owner = cmt_owner_of(parent->tgid);
-	if (is_named_process(owner) && owner->children)
+	/* the child has an id before this, by which it may be attached or held already */
+	if (is_named_process(owner) && owner->children &&
+	    !is_named_process(cmt_owner_of(child->tgid)))
 		resolved = process_join(child, owner);
 	else
 		resolved = process_resolve(child, task_dfl_cgroup(child));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,6 +114,53 @@ static void attach_children(void)
 	scope_set(&dev, CMT_SCOPE_MANUAL);
 	CHECK(dev_stats(&dev).rmids_active == 1, "attached owners outlive a scope");
 	check_pool(&dev);
+	dev_close(&dev);
+}
+
+#define FORKS		150
+#define FIRST_ID	20000
+
+/* A process on CPU 1 that forks a child with each id that *@next becomes, and then says so. */
+static pid_t start_forker(volatile pid_t *next, volatile pid_t *forked)
+{
+	pid_t id, pid = fork_on(1);
+
+	while (!pid) {
+		while ((id = *next) == *forked)
+			;
+		park_as(id);
+		*forked = id;
+	}
+	return pid;
+}
+
+/* A child that is attached before the module sees its fork keeps its owner. */
+static void attach_at_fork(void)
+{
+	volatile pid_t *shared = mmap(NULL, 2 * sizeof(*shared), PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct cmt_attach out, own;
+	pid_t pid, id;
+	struct dev dev;
+	int early = 0;
+
+	CHECK(shared != MAP_FAILED, "mmap: %m");
+	dev_open(&dev, O_RDWR);
+	run_on(0, 0);
+	pid = start_forker(&shared[0], &shared[1]);
+	CHECK(!attach(&dev, CMT_OWNER_PROCESS, pid, CMT_ATTACH_CHILDREN, &out), "attach");
+	for (id = FIRST_ID; id < FIRST_ID + FORKS; id++) {
+		shared[0] = id;
+		while (kill(id, 0))
+			;
+		CHECK(!attach(&dev, CMT_OWNER_PROCESS, id, 0, &own), "attach %d", id);
+		early += shared[1] != id;
+		WAIT_FOR(shared[1] == id, 5000, "no fork");
+		CHECK(!detach(&dev, CMT_OWNER_PROCESS, id), "%d is not attached any more", id);
+		kill(id, SIGKILL);
+	}
+	note("%d of %d children were attached before the fork returned", early, FORKS);
+	reap(pid, SIGKILL);
 	dev_close(&dev);
 }
 
@@ -333,6 +381,7 @@ static void attach_rights(void)
 const struct test attach_tests[] = {
 	{ "attach_process", attach_process, MANUAL, 0 },
 	{ "attach_children", attach_children, MANUAL, 0 },
+	{ "attach_at_fork", attach_at_fork, MANUAL, 60 },
 	{ "attach_in_process_scope", attach_in_process_scope,
 	  "ring_records=16384", 0 },
 	{ "attach_cgroup", attach_cgroup, MANUAL, 0 },
