@@ -110,6 +110,8 @@ void cmt_probe_rmdir(void *data, struct cgroup *cgroup, const char *path)
 	cmt_owners_unlock(flags);
 	if (freed)
 		cmt_rmids_freed();
+	if (owner)
+		cmt_probes_owner_ended();
 	preempt_enable();
 }
 

@@ -8,16 +8,24 @@
  * sched_switch has its probe only while a switch can change the RMID of a CPU, or waiting
  * is accounted.  Where all owners are CPUs no switch changes an RMID.
  */
+#include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <linux/workqueue.h>
 
 #include "compat.h"
 #include "cpu/cpu.h"
 #include "owner/owner.h"
 #include "scope.h"
+
+/* Until the next attempt, where the probe of sched_switch could not be added */
+#define RETRY_MS	1000
+
+static void update_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(update_work, update_fn);
 
 static void probe_exit(CMT_EXIT_PROBE_ARGS)
 {
@@ -123,6 +131,10 @@ int cmt_probes_update(void)
 	ret = switch_update();
 	lacks = ret < 0 && !switch_registered && switch_changes_rmid();
 	mutex_unlock(&switch_mutex);
+	/* not after the exit, which adds no probe */
+	if (ret < 0)
+		queue_delayed_work(system_dfl_wq, &update_work,
+				   msecs_to_jiffies(RETRY_MS));
 	/* switches before the probe were missed, or none comes after it */
 	if (ret > 0)
 		cmt_cpus_refresh();
@@ -130,6 +142,17 @@ int cmt_probes_update(void)
 		pr_err_ratelimited("tracepoint sched_switch: error %d: RMIDs are loaded by ticks only\n",
 				   ret);
 	return min(ret, 0);
+}
+
+static void update_fn(struct work_struct *work)
+{
+	cmt_probes_update();
+}
+
+void cmt_probes_owner_ended(void)
+{
+	if (!switch_changes_rmid())
+		queue_delayed_work(system_dfl_wq, &update_work, 0);
 }
 
 int cmt_probes_account_waits(bool waits)
@@ -206,4 +229,5 @@ void cmt_probes_exit(void)
 {
 	switch_set_ready(false);
 	probes_remove(probes, ARRAY_SIZE(probes));
+	cancel_delayed_work_sync(&update_work);
 }

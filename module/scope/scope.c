@@ -256,6 +256,7 @@ void cmt_scope_exit(struct task_struct *task)
 	cmt_owners_unlock(flags);
 	if (freed || unlikely(cmt_owners_unnumbered()))
 		probe_done(freed ? RESOLVED_FREED : 0);
+	cmt_probes_owner_ended();
 	preempt_enable();
 }
 

@@ -96,9 +96,16 @@ void cmt_probes_exit(void);
 /*
  * Owners, the scope or resctrl have changed: add or remove the probe of sched_switch,
  * which is there only while a switch may change the RMID.  Process context.  0, or the
- * error that kept the probe, or the one that accounts waiting, from being added.
+ * error that kept the probe, or the one that accounts waiting, from being added; a work
+ * item tries again a second later.
  */
 int cmt_probes_update(void);
+/*
+ * For the probes: a process or a cgroup that had an owner has ended.  If it was the last
+ * one, the probe of sched_switch is removed later.  Any context but NMI, without the owner
+ * lock.
+ */
+void cmt_probes_owner_ended(void);
 /* The probes of sched_wakeup and sched_wakeup_new (cpu/wait.h).  Process context. */
 int cmt_probes_add_wakeup(void);
 /* When this returns, neither runs, nor a probe that was removed before. */

@@ -33,11 +33,22 @@ void cmt_cpu_up(u32 domain, u32 domain_id);
 void cmt_cpu_down(void);
 void cmt_cpus_refresh(void);
 bool cmt_resctrl_is_mounted(void);
+bool cmt_resctrl_mounted(void);
 void cmt_notes_drop(u32 rmid);
 #define CMT_WAIT_REASON	""
 const char *cmt_wait_alloc(void);
 void cmt_wait_free(void);
 void cmt_wait_begin(void);
+
+struct task_struct;
+
+#define CMT_EXIT_PROBE_ARGS	void *data, struct task_struct *task
+void cmt_probe_switch(void *data, bool preempt, struct task_struct *prev,
+		      struct task_struct *next, unsigned int prev_state);
+void cmt_probe_switch_waits(void *data, bool preempt, struct task_struct *prev,
+			    struct task_struct *next, unsigned int prev_state);
+void cmt_probe_wakeup(void *data, struct task_struct *task);
+void cmt_probe_wakeup_new(void *data, struct task_struct *task);
 
 #include "cpu/perf.h"
 

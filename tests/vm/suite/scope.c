@@ -697,6 +697,34 @@ static bool switches_count(const struct dev *dev)
 	return dev_stats(dev).switches != before;
 }
 
+/* Owners that end by themselves: processes and a cgroup */
+static void end_with_owners(struct dev *dev)
+{
+	struct dev other;
+	uint64_t id;
+	pid_t pid;
+
+	pid = park(0, NULL);
+	CHECK(!attach(dev, CMT_OWNER_PROCESS, pid, 0, NULL), "attach");
+	CHECK(switches_count(dev), "a process is attached, and no switches");
+	reap(pid, SIGKILL);
+	WAIT_FOR(!switches_count(dev), 5000, "switches after an attached process");
+
+	pid = park(0, NULL);
+	dev_open(&other, O_RDWR);
+	CHECK(!owner_register(&other, CMT_OWNER_PROCESS, pid, NULL), "register");
+	CHECK(switches_count(dev), "a process is registered, and no switches");
+	reap(pid, SIGKILL);
+	dev_close(&other);
+	WAIT_FOR(!switches_count(dev), 5000, "switches after a registered process");
+
+	id = group_make("plain");
+	CHECK(!attach(dev, CMT_OWNER_CGROUP, id, 0, NULL), "attach");
+	CHECK(switches_count(dev), "a cgroup is attached, and no switches");
+	group_remove("plain");
+	WAIT_FOR(!switches_count(dev), 5000, "switches after a cgroup");
+}
+
 /* If all owners are CPUs, sched_switch has no probe. */
 static void scope_without_switches(void)
 {
@@ -710,6 +738,7 @@ static void scope_without_switches(void)
 	CHECK(switches_count(&dev), "a process is attached, and no switches");
 	CHECK(!detach(&dev, CMT_OWNER_PROCESS, self), "detach");
 	CHECK(!switches_count(&dev), "switches without an attached owner");
+	end_with_owners(&dev);
 	CHECK(!attach(&dev, CMT_OWNER_CPU, 1, 0, NULL), "attach a CPU");
 	CHECK(!switches_count(&dev), "CPUs are owners, but switches");
 	CHECK(!attach(&dev, CMT_OWNER_CGROUP, 1, 0, NULL), "attach /");

@@ -19,6 +19,7 @@ __attribute__((weak)) unsigned int shim_lines;
 	shim_lines++;							\
 } while (0)
 
+#define pr_err_ratelimited	pr_err
 #define pr_warn	pr_err
 
 #define pr_warn_once(format, ...) do {		\
