@@ -3,7 +3,6 @@
  * Which RMID an owner has.  Only this file gives an RMID to an owner, or takes an RMID from
  * an owner; pending.c of scope/ decides when.
  */
-#include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
@@ -241,21 +240,27 @@ void cmt_owners_want_drain(void)
 	cmt_owners_unlock(flags);
 }
 
+/* The end of the next limbo; but every CPU is asked at most once in a limbo. */
+static u64 limbo_due(void)
+{
+	u64 next = cmt_pool_next_expiry(&owner_pool);
+
+	return next == U64_MAX ? next : max(next, last_drain + CMT_LIMBO_NS);
+}
+
 /*
- * At once if CPUs must load their RMID again.  With pending owners, when the next limbo
- * ends; without, when more RMIDs are in limbo than are free.  But every CPU is asked at
- * most once in a limbo.
+ * At once if CPUs must load their RMID again.  If RMIDs were freed since the last drain:
+ * with pending owners, when the next limbo ends; without, when more RMIDs are in limbo
+ * than are free.
  */
 static u64 drain_due(void)
 {
-	u64 next = cmt_pool_next_expiry(&owner_pool);
-	u64 soonest = last_drain + CMT_LIMBO_NS;
-
 	if (drain_wanted)
-		return soonest;
-	if (!owner_queue_first() && owner_pool.nr_limbo <= owner_pool.nr_free)
+		return last_drain + CMT_LIMBO_NS;
+	if (cmt_pool_is_drained(&owner_pool) ||
+	    (!owner_queue_first() && owner_pool.nr_limbo <= owner_pool.nr_free))
 		return U64_MAX;
-	return next == U64_MAX ? next : max(next, soonest);
+	return limbo_due();
 }
 
 u64 cmt_owners_drain_due(void)
@@ -267,11 +272,14 @@ u64 cmt_owners_drain_due(void)
 	return due;
 }
 
+/* Pending owners get RMIDs whose limbo ends also if these were drained before. */
 static u64 work_due(void)
 {
+	u64 due = min(drain_due(), owner_update_due());
+
 	if (reclaim_is_due() || (owner_queue_first() && owner_pool.nr_free))
 		return 0;
-	return min(drain_due(), owner_update_due());
+	return owner_queue_first() ? min(due, limbo_due()) : due;
 }
 
 u64 cmt_owners_due(void)
@@ -293,6 +301,19 @@ u64 cmt_owners_drain_begin(void)
 	return now;
 }
 
+/* All RMIDs whose limbo is over, a few in one hold of the lock */
+static void expire_all(void)
+{
+	unsigned long flags;
+	bool more;
+
+	do {
+		flags = cmt_owners_lock();
+		more = cmt_pool_expire(&owner_pool, cmt_owner_now());
+		cmt_owners_unlock(flags);
+	} while (more);
+}
+
 void cmt_owners_drained(u64 until)
 {
 	unsigned long flags = cmt_owners_lock();
@@ -300,16 +321,17 @@ void cmt_owners_drained(u64 until)
 	if (until > last_drain) {
 		last_drain = until;
 		cmt_pool_drained(&owner_pool, until);
-		cmt_pool_expire(&owner_pool, cmt_owner_now());
 	}
 	cmt_owners_unlock(flags);
+	expire_all();
 }
 
 void cmt_owners_stats(struct cmt_stats *stats)
 {
-	unsigned long flags = cmt_owners_lock();
+	unsigned long flags;
 
-	cmt_pool_expire(&owner_pool, ktime_get_ns());
+	expire_all();
+	flags = cmt_owners_lock();
 	stats->rmids_active = owner_pool.nr_active - nr_giving;
 	stats->rmids_limbo = owner_pool.nr_limbo;
 	stats->rmids_free = owner_pool.nr_free + nr_giving;

@@ -144,6 +144,13 @@ void cmt_pool_drained(struct cmt_pool *pool, u64 until)
 	pool->drained = until;
 }
 
+bool cmt_pool_is_drained(const struct cmt_pool *pool)
+{
+	return list_empty(&pool->limbo) ||
+	       list_last_entry(&pool->limbo, struct cmt_rmid, list)->freed <=
+	       pool->drained;
+}
+
 static struct cmt_rmid *pool_first_limbo(struct cmt_pool *pool)
 {
 	return list_first_entry_or_null(&pool->limbo, struct cmt_rmid, list);
@@ -158,7 +165,7 @@ static bool pool_is_over(const struct cmt_pool *pool, const struct cmt_rmid *r,
 /* A few at a time: the caller has interrupts off. */
 #define EXPIRE_MAX	16
 
-void cmt_pool_expire(struct cmt_pool *pool, u64 now)
+bool cmt_pool_expire(struct cmt_pool *pool, u64 now)
 {
 	struct cmt_rmid *r;
 	u32 n;
@@ -166,12 +173,13 @@ void cmt_pool_expire(struct cmt_pool *pool, u64 now)
 	for (n = 0; n < EXPIRE_MAX; n++) {
 		r = pool_first_limbo(pool);
 		if (!r || !pool_is_over(pool, r, now))
-			return;
+			return false;
 		r->state = CMT_RMID_FREE;
 		list_move_tail(&r->list, &pool->free);
 		pool->nr_limbo--;
 		pool->nr_free++;
 	}
+	return true;
 }
 
 u64 cmt_pool_next_expiry(struct cmt_pool *pool)

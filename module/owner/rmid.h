@@ -108,8 +108,14 @@ int cmt_pool_include(struct cmt_pool *pool, u32 rmid, u64 now);
  */
 void cmt_pool_drained(struct cmt_pool *pool, u64 until);
 
-/* Make RMIDs FREE whose limbo is over at @now, a bounded number in one call. */
-void cmt_pool_expire(struct cmt_pool *pool, u64 now);
+/* Is no RMID in LIMBO loaded on a CPU, as far as the caller has stated? */
+bool cmt_pool_is_drained(const struct cmt_pool *pool);
+
+/*
+ * Make RMIDs FREE whose limbo is over at @now, a bounded number in one call.  Returns
+ * whether there may be more.
+ */
+bool cmt_pool_expire(struct cmt_pool *pool, u64 now);
 
 /* The end of the limbo of the oldest RMID in LIMBO; U64_MAX: there is none. */
 u64 cmt_pool_next_expiry(struct cmt_pool *pool);

@@ -165,6 +165,40 @@ START_TEST(test_expire_moves_only_expired_rmids)
 }
 END_TEST
 
+#define MANY	100
+
+START_TEST(test_expire_says_whether_there_are_more)
+{
+	u32 rmid, calls = 1;
+
+	setup_nr(MANY);
+	while (take(0))
+		;
+	for (rmid = 1; rmid < MANY; rmid++)
+		cmt_pool_free(&pool, rmid, 10);
+	for (; cmt_pool_expire(&pool, 10 + LIMBO); calls++)
+		ck_assert_uint_gt(pool.nr_limbo, 0);
+	ck_assert_uint_gt(calls, 1);
+	ck_assert_uint_eq(pool.nr_free, MANY - 1);
+	ck_assert(!cmt_pool_expire(&pool, UINT64_MAX));
+}
+END_TEST
+
+START_TEST(test_drained_until_another_is_freed)
+{
+	while (take(0))
+		;
+	cmt_pool_drained(&pool, 999);
+	ck_assert(cmt_pool_is_drained(&pool));
+	cmt_pool_free(&pool, 5, 1000);
+	ck_assert(!cmt_pool_is_drained(&pool));
+	cmt_pool_drained(&pool, 1000);
+	ck_assert(cmt_pool_is_drained(&pool));
+	cmt_pool_free(&pool, 3, 1001);
+	ck_assert(!cmt_pool_is_drained(&pool));
+}
+END_TEST
+
 START_TEST(test_generation_changes_at_every_alloc)
 {
 	u64 now = 0;
@@ -385,6 +419,8 @@ int main(void)
 	tcase_add_test(tc, test_undrained_rmid_stays_in_limbo);
 	tcase_add_test(tc, test_never_used_rmids_go_first);
 	tcase_add_test(tc, test_expire_moves_only_expired_rmids);
+	tcase_add_test(tc, test_expire_says_whether_there_are_more);
+	tcase_add_test(tc, test_drained_until_another_is_freed);
 	tcase_add_test(tc, test_generation_changes_at_every_alloc);
 	tcase_add_test(tc, test_alloc_is_not_read_before_it_is_published);
 	tcase_add_test(tc, test_returned_rmid_is_next);

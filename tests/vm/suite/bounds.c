@@ -177,10 +177,44 @@ static void bounds_excluded_readers(void)
 	reap(pid, SIGKILL);
 }
 
+#define FREED		1000
+#define CALLS_MAX	24	/* with those of the change of scope, and the kernel's own */
+
+/* A drain ends the limbo of all RMIDs that were freed before it, not of a few. */
+static void bounds_freed_at_once(void)
+{
+	unsigned int nr = FREED / slowness, i;
+	static pid_t freed[FREED];
+	unsigned long calls;
+	struct dev dev;
+
+	dev_open(&dev, O_RDWR);
+	run_on(0, 0);
+	for (i = 0; i < nr; i++)
+		freed[i] = park(0, NULL);
+	CHECK(dev_stats(&dev).rmids_active > nr, "%u owners", dev_stats(&dev).rmids_active);
+	workers_on("1");
+	sleep_ms(100);
+	calls = calls_of_cpu_1();
+	scope_set(&dev, CMT_SCOPE_MANUAL);
+	sleep_ms(300);
+	calls = calls_of_cpu_1() - calls;
+	workers_on("3");
+	note("%lu interrupts of CPU 1 after %u RMIDs were freed", calls, nr);
+	CHECK(calls < CALLS_MAX, "%lu interrupts of CPU 1", calls);
+	CHECK(!dev_stats(&dev).rmids_limbo, "%u in limbo", dev_stats(&dev).rmids_limbo);
+	for (i = 0; i < nr; i++)
+		reap(freed[i], SIGKILL);
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
 const struct test bounds_tests[] = {
 	{ "bounds_chosen_ids", bounds_chosen_ids, SOFTWARE "scope=process", 60 },
 	{ "bounds_excluded_moves", bounds_excluded_moves,
 	  EMULATED "scope=container exclude_cpus=1", 60 },
+	{ "bounds_freed_at_once", bounds_freed_at_once,
+	  EMULATED "scope=process emulated_rmids=1100", 60 },
 	{ "bounds_excluded_readers", bounds_excluded_readers,
 	  EMULATED "scope=manual exclude_cpus=1", 40 },
 	{ }

@@ -55,6 +55,8 @@ static inline void list_move_tail(struct list_head *entry,
 
 #define list_first_entry(list, type, member)	\
 	((type *)((char *)(list)->next - offsetof(type, member)))
+#define list_last_entry(list, type, member)	\
+	((type *)((char *)(list)->prev - offsetof(type, member)))
 #define list_first_entry_or_null(list, type, member)	\
 	(list_empty(list) ? NULL : list_first_entry(list, type, member))
 
