@@ -336,7 +336,7 @@ static void bind_cgroup(struct cqm_event *e, u64 cgroup, u32 domain)
 	u64 since = ktime_get_ns();
 	unsigned long flags;
 
-	if (!cgroup || cmt_hold(&e->hold, CMT_OWNER_CGROUP, cgroup, 0))
+	if (!cgroup || cmt_hold(&e->hold, CMT_OWNER_CGROUP, cgroup))
 		return;
 	e->holds = true;
 	set = cqm_set_get(&e->hold, domain, since, before->client, before->value);

@@ -6,27 +6,61 @@
 #include <linux/errno.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/threads.h>
 
 #include "file.h"
 #include "scope/scope.h"
 
+/* A process is not kept by its id, which another process gets later. */
 struct held {
 	struct cmt_hold hold;
 	u32 kind;
-	u64 id;		/* as the program gave it */
+	u64 id;			/* of a cgroup or a CPU */
+	struct pid *pid;	/* of a process, with a reference; else NULL */
 };
 
 static DEFINE_MUTEX(holds_mutex);	/* the lists; outside the scope mutex */
 
-static struct held *held_find(const struct cmt_file *file, u32 kind, u64 id)
+/* The process that has the id in the caller's PID namespace, or NULL */
+static struct pid *get_pid_of(const struct cmt_attach *arg)
 {
-	struct held *held;
+	if (arg->kind != CMT_OWNER_PROCESS || arg->id > PID_MAX_LIMIT)
+		return NULL;
+	return find_get_pid(arg->id);
+}
 
-	list_for_each_entry(held, &file->holds, hold.list)
-		if (held->kind == kind && held->id == id)
+/* Had the process this id, which another one may have now? */
+static bool had_id(const struct held *held, u64 id)
+{
+	return id && held->pid && pid_vnr(held->pid) == id;
+}
+
+/* First that of @pid, then that of a process that has ended */
+static struct held *held_find(const struct cmt_file *file,
+			      const struct cmt_attach *arg,
+			      const struct pid *pid)
+{
+	struct held *held, *ended = NULL;
+
+	list_for_each_entry(held, &file->holds, hold.list) {
+		if (held->kind != arg->kind)
+			continue;
+		if (held->pid ? held->pid == pid : held->id == arg->id)
 			return held;
-	return NULL;
+		if (!ended && had_id(held, arg->id))
+			ended = held;
+	}
+	return ended;
+}
+
+static void held_free(struct held *held)
+{
+	put_pid(held->pid);
+	kfree(held);
 }
 
 static void held_drop(struct cmt_file *file, struct held *held)
@@ -34,24 +68,51 @@ static void held_drop(struct cmt_file *file, struct held *held)
 	list_del(&held->hold.list);
 	file->nr_holds--;
 	cmt_unhold(&held->hold);
-	kfree(held);
+	held_free(held);
 }
 
 /* Another owner may have the id of an owner that has ended. */
-static int held_look(struct cmt_file *file, u32 kind, u64 id)
+static int held_look(struct cmt_file *file, const struct cmt_attach *arg,
+		     const struct pid *pid)
 {
-	struct held *held = held_find(file, kind, id);
+	struct held *held = held_find(file, arg, pid);
 	u32 rmid, generation;
 
 	if (!held)
 		return 0;
-	if (cmt_hold_rmid(&held->hold, &rmid, &generation) != -ENOENT)
-		return -EEXIST;
-	held_drop(file, held);
-	return 0;
+	if (cmt_hold_rmid(&held->hold, &rmid, &generation) == -ENOENT) {
+		held_drop(file, held);
+		return 0;
+	}
+	/* children keep the owner of a process that has ended */
+	return held->pid == pid ? -EEXIST : 0;
 }
 
-static int held_add(struct cmt_file *file, struct cmt_attach *arg)
+static int hold_process(struct cmt_hold *hold, struct pid *pid, u32 options)
+{
+	struct task_struct *leader = get_pid_task(pid, PIDTYPE_TGID);
+	int ret;
+
+	if (!leader)
+		return -ESRCH;
+	ret = cmt_hold_task(hold, leader, options);
+	put_task_struct(leader);
+	return ret;
+}
+
+static int held_make(struct held *held, const struct cmt_attach *arg,
+		     struct pid *pid)
+{
+	held->kind = arg->kind;
+	held->id = arg->id;
+	held->pid = get_pid(pid);
+	if (arg->kind == CMT_OWNER_PROCESS)
+		return hold_process(&held->hold, pid, arg->options);
+	return cmt_hold(&held->hold, arg->kind, arg->id);
+}
+
+static int held_add(struct cmt_file *file, struct cmt_attach *arg,
+		    struct pid *pid)
 {
 	struct held *held;
 	int ret;
@@ -61,13 +122,11 @@ static int held_add(struct cmt_file *file, struct cmt_attach *arg)
 	held = kmalloc(sizeof(*held), GFP_KERNEL);
 	if (!held)
 		return -ENOMEM;
-	ret = cmt_hold(&held->hold, arg->kind, arg->id, arg->options);
+	ret = held_make(held, arg, pid);
 	if (ret) {
-		kfree(held);
+		held_free(held);
 		return ret;
 	}
-	held->kind = arg->kind;
-	held->id = arg->id;
 	list_add(&held->hold.list, &file->holds);
 	file->nr_holds++;
 	/* an owner that has ended has no RMID */
@@ -77,24 +136,28 @@ static int held_add(struct cmt_file *file, struct cmt_attach *arg)
 
 int cmt_register(struct cmt_file *file, struct cmt_attach *arg)
 {
+	struct pid *pid = get_pid_of(arg);
 	int ret;
 
 	mutex_lock(&holds_mutex);
-	ret = held_look(file, arg->kind, arg->id);
-	ret = ret ?: held_add(file, arg);
+	ret = held_look(file, arg, pid);
+	ret = ret ?: held_add(file, arg, pid);
 	mutex_unlock(&holds_mutex);
+	put_pid(pid);
 	return ret;
 }
 
 int cmt_unregister(struct cmt_file *file, const struct cmt_attach *arg)
 {
+	struct pid *pid = get_pid_of(arg);
 	struct held *held;
 
 	mutex_lock(&holds_mutex);
-	held = held_find(file, arg->kind, arg->id);
+	held = held_find(file, arg, pid);
 	if (held)
 		held_drop(file, held);
 	mutex_unlock(&holds_mutex);
+	put_pid(pid);
 	return held ? 0 : -ENOENT;
 }
 
@@ -104,5 +167,5 @@ void cmt_unregister_all(struct cmt_file *file)
 
 	cmt_unhold_all(&file->holds);
 	list_for_each_entry_safe(held, next, &file->holds, hold.list)
-		kfree(held);
+		held_free(held);
 }

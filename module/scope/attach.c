@@ -220,12 +220,12 @@ int cmt_attach(struct cmt_attach *arg)
 	return ret;
 }
 
-int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id, u32 options)
+int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id)
 {
 	int ret;
 
 	mutex_lock(&cmt_scope_mutex);
-	ret = name_done(name_any(hold, kind, id, options, CMT_BY_HOLD));
+	ret = name_done(name_any(hold, kind, id, 0, CMT_BY_HOLD));
 	mutex_unlock(&cmt_scope_mutex);
 	return ret;
 }

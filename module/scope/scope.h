@@ -148,15 +148,15 @@ struct cmt_hold {
  * Process context, neither under mmap_lock nor under cpus_read_lock: these
  * functions may sleep for long.  The caller keeps the module from being unloaded.
  *
- * @kind and @id as in CMT_IOC_REGISTER, a process id in the namespace of current;
- * 0, -ESRCH, -ENOENT, -ENXIO, -ENOSPC as CMT_IOC_ATTACH.  @options:
- * CMT_ATTACH_CHILDREN or 0.
+ * A cgroup or a CPU: @kind and @id as in CMT_IOC_REGISTER; 0, -ENOENT, -ENXIO, -ENOSPC as
+ * CMT_IOC_ATTACH.
  */
-int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id, u32 options);
+int cmt_hold(struct cmt_hold *hold, u32 kind, u64 id);
 
 /*
- * Hold the process of @task, which may be any thread of it.  -ESRCH: the process has
- * exited.
+ * Hold the process of @task, which may be any thread of it.  @options:
+ * CMT_ATTACH_CHILDREN or 0.  -ESRCH: the process has exited, or is a kernel thread; -ENOSPC
+ * as CMT_IOC_ATTACH.
  */
 int cmt_hold_task(struct cmt_hold *hold, struct task_struct *task, u32 options);
 

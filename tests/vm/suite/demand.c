@@ -311,6 +311,81 @@ static void demand_recycled(void)
 	dev_close(&dev);
 }
 
+/* A process whose child lives on has ended, and another process gets its id. */
+static void demand_recycled_parent(void)
+{
+	struct cmt_attach out, again;
+	struct dev dev;
+	int go[2];
+	char byte;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	pid = fork_with_pipe(go);
+	if (!pid) {
+		if (read(go[0], &byte, 1) == 1 && !fork())
+			for (;;)
+				pause();
+		_exit(0);
+	}
+	CHECK(!owner_order(&dev, CMT_IOC_REGISTER, CMT_OWNER_PROCESS, pid,
+			   CMT_ATTACH_CHILDREN, &out), "REGISTER: %m");
+	CHECK(write(go[1], "x", 1) == 1, "write: %m");
+	reap(pid, 0);
+	CHECK(!is_gone(&dev, &out), "the child has no owner");
+	CHECK(owner_register(&dev, CMT_OWNER_PROCESS, pid, NULL) == -ESRCH,
+	      "what has ended is registered");
+	CHECK(park_as(pid) == pid, "another id");
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, pid, &again),
+	      "another process with the id: %m");
+	CHECK(again.rmid != out.rmid, "the RMID of the child");
+	read_one(&dev, CMT_OWNER_PROCESS, pid, &again);
+	CHECK(owner_register(&dev, CMT_OWNER_PROCESS, pid, NULL) == -EEXIST, "twice");
+
+	/* first the process that has the id */
+	CHECK(!owner_unregister(&dev, CMT_OWNER_PROCESS, pid), "UNREGISTER: %m");
+	CHECK(!is_gone(&dev, &out), "the child has no owner any more");
+	CHECK(!owner_unregister(&dev, CMT_OWNER_PROCESS, pid), "UNREGISTER of the child: %m");
+	CHECK(is_gone(&dev, &out), "the child keeps its owner");
+	CHECK(owner_unregister(&dev, CMT_OWNER_PROCESS, pid) == -ENOENT, "a third time");
+	reap(pid, SIGKILL);
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
+/* In another PID namespace: its process 1, not that of the suite's */
+static void namespace_run(const struct dev *dev)
+{
+	CHECK(getpid() == 1, "it has the id %d", getpid());
+	CHECK(!owner_register(dev, CMT_OWNER_PROCESS, 1, NULL), "REGISTER: %m");
+	CHECK(owner_register(dev, CMT_OWNER_PROCESS, 1, NULL) == -EEXIST, "twice");
+	CHECK(!owner_unregister(dev, CMT_OWNER_PROCESS, 1), "UNREGISTER: %m");
+	CHECK(owner_unregister(dev, CMT_OWNER_PROCESS, 1) == -ENOENT &&
+	      owner_unregister(dev, CMT_OWNER_PROCESS, 0) == -ENOENT,
+	      "a process of another namespace");
+	_exit(0);
+}
+
+/* A descriptor that processes of two PID namespaces share */
+static void demand_namespaces(void)
+{
+	struct cmt_attach out;
+	struct dev dev;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	CHECK(!owner_register(&dev, CMT_OWNER_PROCESS, 1, &out), "REGISTER: %m");
+	pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
+	CHECK(pid >= 0, "clone: %m");
+	if (!pid)
+		namespace_run(&dev);
+	expect_exit_0(pid, "the process in the other namespace");
+	CHECK(!is_gone(&dev, &out), "process 1 has no owner any more");
+	CHECK(!owner_unregister(&dev, CMT_OWNER_PROCESS, 1), "UNREGISTER: %m");
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
 /* The last sample of an RMID that is now in a ring. */
 static uint64_t ring_occupancy(struct dev *dev, uint32_t rmid)
 {
@@ -1018,6 +1093,8 @@ const struct test demand_tests[] = {
 	{ "demand_two_programs", demand_two_programs, MANUAL, 0 },
 	{ "demand_shared", demand_shared, MANUAL, 0 },
 	{ "demand_recycled", demand_recycled, MANUAL, 0 },
+	{ "demand_recycled_parent", demand_recycled_parent, MANUAL, 0 },
+	{ "demand_namespaces", demand_namespaces, MANUAL, 0 },
 	{ "demand_value", demand_value, EMULATED MANUAL, 60 },
 	{ "demand_beside_ticks", demand_beside_ticks,
 	  "scope=manual ring_records=65536", 30 },
