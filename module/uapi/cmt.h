@@ -272,7 +272,7 @@ struct cmt_record {
 			__aligned_u64 busy_cycles;
 		} channels;
 		struct {
-			__u32 scope;		/* CMT_SCOPE_* */
+			__u32 scope;		/* CMT_SCOPE_*; 0 while it is being changed */
 			__u32 interval_ns;
 			__u32 resctrl;		/* CMT_RESCTRL_* */
 			__u32 resctrl_mounted;	/* 0 or 1 */
