@@ -5,6 +5,7 @@
  */
 #include <linux/hashtable.h>
 #include <linux/lockdep.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/random.h>
 #include <linux/string.h>
@@ -19,6 +20,8 @@ DEFINE_PER_CPU(u32, cmt_cpu_owner);
 static DEFINE_HASHTABLE(owner_hash, 12);	/* by kind and id */
 static u64 hash_secret;				/* random and odd, constant after init */
 static u32 nr_hashed[CMT_OWNER_CPU + 1];	/* by kind */
+static u32 nr_at_level[CMT_LEVEL_DEEP + 1];	/* owners that can be found */
+static u32 level_max;				/* the highest level that has owners */
 static u32 nr_joined;				/* processes with an owner */
 static u64 last_serial;
 
@@ -68,6 +71,21 @@ bool cmt_owners_any(u32 kind)
 	return READ_ONCE(nr_hashed[kind]);
 }
 
+/* Owners that are no cgroups are at level 0. */
+void cmt_owner_set_level(struct cmt_owner *owner, u32 level)
+{
+	lockdep_assert_held(&owner_lock);
+	nr_at_level[owner->level]--;
+	owner->level = min(level, CMT_LEVEL_DEEP);
+	nr_at_level[owner->level]++;
+	level_max = max(level_max, owner->level);
+}
+
+u32 cmt_owners_level(void)
+{
+	return level_max;
+}
+
 u32 cmt_owners_joined(void)
 {
 	return READ_ONCE(nr_joined);
@@ -85,6 +103,9 @@ void cmt_owner_forget_id(struct cmt_owner *owner)
 		return;
 	owner->ended = true;
 	nr_hashed[owner->kind]--;
+	nr_at_level[owner->level]--;
+	while (level_max && !nr_at_level[level_max])
+		level_max--;
 }
 
 struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
@@ -110,6 +131,7 @@ struct cmt_owner *cmt_owner_new(u32 kind, u64 id, u64 cgroup_id,
 	strscpy_pad(owner->comm, comm, CMT_COMM_LEN);
 	hash_add(owner_hash, &owner->hash, hash_key(kind, id));
 	nr_hashed[kind]++;
+	nr_at_level[0]++;
 	if (kind == CMT_OWNER_CPU)
 		WRITE_ONCE(per_cpu(cmt_cpu_owner, id), cmt_owner_number(owner));
 	owner_pending_enqueue(owner, CMT_WHY_NO_RMID);

@@ -32,6 +32,9 @@ struct irq_work;
 /* Values of cmt_owner.kind beside CMT_OWNER_* */
 #define CMT_OWNER_OVERFLOW	0U
 
+/* Levels of cgroups from this one on count as one; containers have lower ones. */
+#define CMT_LEVEL_DEEP		33U
+
 /* An element of cmt_owner_rmids: the RMID of the overflow owner */
 #define CMT_RMID_OVERFLOW	0xffffU
 
@@ -76,6 +79,7 @@ struct cmt_owner {
 	u32 rmid;		/* the dedicated RMID; 0: none */
 	u32 members;		/* processes in cmt_owner_table with this owner */
 	u32 holders;		/* number of users CMT_BY_HOLD */
+	u32 level;		/* of a cgroup, at most CMT_LEVEL_DEEP */
 	u32 listed;		/* one of the lists of queue.c; 0: none */
 	u8 why;			/* CMT_WHY_*: constant while pending */
 	bool attached;
@@ -140,6 +144,9 @@ struct cmt_owner *cmt_owner_find_ended(u64 tgid);
 
 /* Is there an owner of this kind that can be found? */
 bool cmt_owners_any(u32 kind);
+/* The level of a cgroup that is a new owner; no owner that is a cgroup is deeper. */
+void cmt_owner_set_level(struct cmt_owner *owner, u32 level);
+u32 cmt_owners_level(void);
 /* The number of processes with an owner; racy without the owner lock. */
 u32 cmt_owners_joined(void);
 

@@ -122,10 +122,10 @@ static int name_cgroup(struct cmt_hold *hold, u64 id, enum cmt_by by)
 	name = cgroup->level ? cmt_cgroup_name(cgroup) : "/";
 	flags = cmt_owners_lock();
 	/* cgroup_destroy_locked() clears it before the rmdir probe is called */
-	if (READ_ONCE(cgroup->self.flags) & CSS_ONLINE) {
-		cmt_scope_note_level(cgroup->level);
+	if (READ_ONCE(cgroup->self.flags) & CSS_ONLINE)
 		owner = name_owner(hold, CMT_OWNER_CGROUP, id, id, name, by);
-	}
+	if (!IS_ERR(owner))
+		cmt_owner_set_level(owner, cgroup->level);
 	cmt_owners_unlock(flags);
 	cgroup_put(cgroup);
 	if (!IS_ERR(owner))

@@ -19,6 +19,7 @@
  * interrupts off, and whoever may make cgroups chooses depth and names.
  */
 #define MAX_DEPTH	32
+static_assert(MAX_DEPTH < CMT_LEVEL_DEEP);
 
 #define WALK_CHUNK	16	/* cgroups that are looked at without a pause */
 
@@ -48,12 +49,15 @@ static bool add_container(struct cgroup *cgroup, enum cmt_class class)
 	/* cgroup_destroy_locked() clears the flag before the rmdir probe is called */
 	if (!(READ_ONCE(cgroup->self.flags) & CSS_ONLINE))
 		return false;
-	cmt_scope_note_level(cgroup->level);
 	owner = cmt_owner_find(CMT_OWNER_CGROUP, id);
-	if (owner)
+	if (owner) {
 		cmt_owner_want(owner, by);
-	return !owner && cmt_owner_new(CMT_OWNER_CGROUP, id, id,
-				       cmt_cgroup_name(cgroup), by);
+		return false;
+	}
+	owner = cmt_owner_new(CMT_OWNER_CGROUP, id, id, cmt_cgroup_name(cgroup), by);
+	if (owner)
+		cmt_owner_set_level(owner, cgroup->level);
+	return owner;
 }
 
 /*

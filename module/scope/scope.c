@@ -48,9 +48,6 @@ DEFINE_MUTEX(cmt_scope_mutex);	/* held during a walk over all processes */
 static void rescan(struct work_struct *work);
 static DECLARE_DELAYED_WORK(rescan_work, rescan);
 
-/* No cgroup that is an owner is deeper; protected by the owner lock */
-static int deepest_owner;
-
 u64 cmt_scope_cgroup_of(struct task_struct *task)
 {
 	u64 id;
@@ -78,13 +75,6 @@ static struct task_struct *live_thread(struct task_struct *leader)
 	return NULL;
 }
 
-void cmt_scope_note_level(int level)
-{
-	if (!cmt_owners_any(CMT_OWNER_CGROUP))
-		deepest_owner = 0;
-	deepest_owner = max(deepest_owner, level);
-}
-
 /*
  * The owner lock is held, and whoever may make cgroups chooses their depth: only levels
  * at which there may be an owner are looked up.
@@ -96,7 +86,9 @@ static struct cmt_owner *nearest_cgroup(struct cgroup *cgroup)
 
 	if (!cmt_owners_any(CMT_OWNER_CGROUP))
 		return NULL;
-	level = min(cgroup->level, deepest_owner);
+	level = cgroup->level;
+	if (cmt_owners_level() < CMT_LEVEL_DEEP)
+		level = min_t(int, level, cmt_owners_level());
 	for (; !owner && level >= 0; level--)
 		owner = cmt_owner_find(CMT_OWNER_CGROUP,
 				       cgroup_id(cgroup->ancestors[level]));

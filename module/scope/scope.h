@@ -53,9 +53,6 @@ void cmt_scope_resolve_all(void);
  */
 bool cmt_process_ended(u32 tgid);
 
-/* A cgroup of this level becomes an owner.  With the owner lock. */
-void cmt_scope_note_level(int level);
-
 /* The cgroup v2 id of a task.  Any context. */
 u64 cmt_scope_cgroup_of(struct task_struct *task);
 

@@ -256,6 +256,46 @@ static void attach_cgroup(void)
 	dev_close(&dev);
 }
 
+#define DEEP		40
+
+/* Owners below the levels of containers come and go: the nearest one that is left decides. */
+static void attach_deep(void)
+{
+	static const int levels[] = { 2, 34, 36, DEEP };
+	struct cmt_attach outs[4];
+	char path[2 * DEEP] = "";
+	uint64_t ids[DEEP + 1];
+	struct dev dev;
+	int level, i;
+	pid_t pid;
+
+	dev_open(&dev, O_RDWR);
+	dev_map(&dev, FROM_NOW);
+	for (level = 1; level <= DEEP; level++) {
+		strcat(path, level == 1 ? "d" : "/d");
+		ids[level] = group_make(path);
+	}
+	pid = spin_on(1);
+	group_enter(path, pid);
+	for (i = 0; i < 4; i++) {
+		CHECK(!attach(&dev, CMT_OWNER_CGROUP, ids[levels[i]], 0, &outs[i]),
+		      "attach level %d", levels[i]);
+		wait_tick(&dev, 1, outs[i].rmid);
+	}
+	while (--i >= 0) {
+		wait_tick(&dev, 1, outs[i].rmid);
+		CHECK(!detach(&dev, CMT_OWNER_CGROUP, ids[levels[i]]), "detach");
+	}
+	wait_tick(&dev, 1, 0);
+	reap(pid, SIGKILL);
+	for (level = DEEP; level; level--) {
+		group_remove(path);
+		path[level == 1 ? 0 : 2 * level - 3] = '\0';
+	}
+	check_pool(&dev);
+	dev_close(&dev);
+}
+
 static void attach_cpu(void)
 {
 	const struct cmt_record *r;
@@ -385,6 +425,7 @@ const struct test attach_tests[] = {
 	{ "attach_in_process_scope", attach_in_process_scope,
 	  "ring_records=16384", 0 },
 	{ "attach_cgroup", attach_cgroup, MANUAL, 0 },
+	{ "attach_deep", attach_deep, MANUAL, 0 },
 	{ "attach_cpu", attach_cpu, MANUAL, 0 },
 	{ "attach_is_pending_without_rmid", attach_is_pending_without_rmid, EMULATED MANUAL " emulated_rmids=8", 0 },
 	{ "attach_bad", attach_bad, MANUAL, 0 },
