@@ -18,15 +18,18 @@ group_is_needed()
 # Most packages keep their group, because files that are left could come to
 # belong to another one that gets its number.  What this one owned is root's from
 # then on: what cmt-recorder.service saved, /dev/cmt where the module is in use
-# and stays, and what services that still run have in /run.
+# and stays, and what services that still run have in /run.  Fails where a file cannot be
+# changed, as on a read-only mount; chgrp names it.
 take_rights()
 {
 	set -- /var/lib/cmt
 	! is_own_machine || set -- "$@" /dev/cmt /run/cmt /run/cmt-recorder
+	failed=0
 	for path in "$@"; do
 		[ ! -e "$path" ] ||
-			find -H "$path" -xdev -group cmt ! -type l -exec chgrp root {} +
+			find -H "$path" -xdev -group cmt ! -type l -exec chgrp root {} + || failed=1
 	done
+	return "$failed"
 }
 
 # A group that is no system group, or that is some user's first one, is not ours
@@ -35,9 +38,13 @@ remove_group()
 {
 	gid=$(getent group cmt | cut -d: -f3)
 	[ -n "$gid" ] && [ "$gid" -lt 1000 ] || return 0
-	if ! getent passwd | cut -d: -f4 | grep -qx "$gid"; then
-		take_rights
+	if getent passwd | cut -d: -f4 | grep -qx "$gid"; then
+		return 0
+	fi
+	if take_rights; then
 		groupdel cmt || true
+	else
+		echo "${DPKG_MAINTSCRIPT_PACKAGE:-cmt}: the group cmt stays, since the files above belong to it" >&2
 	fi
 }
 
