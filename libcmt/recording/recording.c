@@ -8,7 +8,7 @@
 
 #define MARKS_MOST	(1U << 22)	/* 24 days of DATA chunks; 160 MiB of memory */
 #define FIRST_WITHIN	(64U << 20)	/* bytes before the first chunk, at most */
-#define HEADS_WITHIN	4096U		/* chunks that are searched for a HEAD */
+#define CHUNKS_WITHIN	4096U		/* that are searched for a HEAD, and for a STATE */
 #define HEAD_RAW_MAX	(64U << 10)	/* bytes of one; a recorder writes less than 3 KB */
 
 /* The first chunk that is intact, and its version. */
@@ -27,6 +27,19 @@ static int find_first(struct cmt_recording *r, uint64_t *offset)
 	return 0;
 }
 
+/* The payload of a chunk into raw.  Returns 0 or -errno. */
+static int read_raw(struct cmt_recording *r, uint64_t offset, const struct rec_header *header)
+{
+	int err = rec_file_read(&r->file, offset + header->bytes, header->payload, &r->payload);
+
+	return err ? err : rec_unpack(header, r->payload.bytes, &r->raw);
+}
+
+static bool is_damage(int err)
+{
+	return err == -EBADMSG || err == -ENODATA;
+}
+
 /* Returns 1: the HEAD at @offset is intact, 0 or -errno. */
 static int try_head(struct cmt_recording *r, uint64_t offset,
 		    const struct rec_header *header)
@@ -35,35 +48,67 @@ static int try_head(struct cmt_recording *r, uint64_t offset,
 
 	if (header->kind != CMT_CHUNK_HEAD || header->run != r->run || header->raw > HEAD_RAW_MAX)
 		return 0;
-	ret = rec_file_read(&r->file, offset + header->bytes, header->payload, &r->payload);
-	if (!ret)
-		ret = rec_unpack(header, r->payload.bytes, &r->raw);
+	ret = read_raw(r, offset, header);
 	if (!ret)
 		ret = rec_head_get(&r->head, &r->raw);
-	if (ret == -EBADMSG || ret == -ENODATA)
+	if (is_damage(ret))
 		return 0;
 	r->has_head = !ret;
 	return ret ? ret : 1;
 }
 
-/* One is first in the file, as a rule, and others are behind it. */
-static int find_head(struct cmt_recording *r, uint64_t offset)
+/*
+ * The clocks of HEAD are of the recorder's begin, which may be long before that of a file of
+ * kept chunks: those of the first STATE replace them.  Only one STATE is read, which may be
+ * large.  Returns 1: it was read, or is damaged; 0: this is none; or -errno.
+ */
+static int try_state(struct cmt_recording *r, uint64_t offset,
+		     const struct rec_header *header)
+{
+	struct rec_state state = { 0 };
+	int err;
+
+	if (header->kind != CMT_CHUNK_STATE || header->run != r->run)
+		return 0;
+	err = read_raw(r, offset, header);
+	if (!err)
+		err = rec_state_get(&state, &r->raw);
+	if (!err && state.state.realtime_ns) {
+		r->head.monotonic_ns = state.state.monotonic_ns;
+		r->head.realtime_ns = state.state.realtime_ns;
+	}
+	rec_state_free(&state);
+	return !err || is_damage(err) ? 1 : err;
+}
+
+/* Look at chunks from @offset on, until @try_chunk returns anything but 0.  Returns 0 or -errno. */
+static int find_chunk(struct cmt_recording *r, uint64_t offset,
+		      int (*try_chunk)(struct cmt_recording *r, uint64_t offset,
+				       const struct rec_header *header))
 {
 	struct rec_header header;
 	int ret = 0;
 
-	for (uint32_t i = 0; i < HEADS_WITHIN && offset < r->file.size; i++) {
+	for (uint32_t i = 0; i < CHUNKS_WITHIN && offset < r->file.size; i++) {
 		ret = rec_file_header(&r->file, offset, &header);
 		if (!ret)
 			ret = rec_file_find(&r->file, &offset, REC_ANYWHERE, &header);
 		if (ret <= 0)
 			return ret;
-		ret = try_head(r, offset, &header);
+		ret = try_chunk(r, offset, &header);
 		if (ret)
 			return ret < 0 ? ret : 0;
 		offset += rec_chunk_bytes(&header);
 	}
 	return 0;
+}
+
+/* A HEAD is first in the file, as a rule, and others are behind it. */
+static int find_head(struct cmt_recording *r, uint64_t offset)
+{
+	int err = find_chunk(r, offset, try_head);
+
+	return err ? err : find_chunk(r, offset, try_state);
 }
 
 static int recording_open(struct cmt_recording *r, int fd)

@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 import rows
+from cut import write_part
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMA = os.path.join(os.path.dirname(__file__), '../../docs/fleet/schema.sql')
@@ -21,6 +22,8 @@ STAT = os.path.join(BUILD, 'tools/cmtstat')
 MADE = os.path.join(BUILD, 'tests/fleet/cmt-made')
 MS = 1000000
 BEGIN_NS = 1024 * 1000 * MS
+# CLOCK_REALTIME less CLOCK_MONOTONIC, once the clock of cmt-made is set back an hour
+SET_BACK_NS = (1780272000 - 3600) * 1000 * MS - BEGIN_NS
 
 
 def made(form, **options):
@@ -30,6 +33,48 @@ def made(form, **options):
 
 def hostile(form, **options):
     return made(form, containers=14, ms=1200, hostile=1, **{'grain': 100, **options})
+
+
+class Clocks(unittest.TestCase):
+    """A saved recording begins long after its recorder, whose clock was set back since."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.top = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.top.cleanup)
+        whole, cls.part = (os.path.join(cls.top.name, name) for name in ('whole', 'part'))
+        with open(whole, 'wb') as file:
+            file.write(made('recording', containers=5, ms=8000, clock=1))
+        # from 4 s on, when the clock is set, and the next state is at 5 s
+        write_part(whole, cls.part, 0.53, 1)
+
+    def export(self, *options):
+        out = subprocess.run([STAT, 'export', '--ndjson', '--grain', '0.1', *options, self.part],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+        return [json.loads(line) for line in out.splitlines()]
+
+    def test_rows(self):
+        """From the first row on, the clock is that of the states."""
+        found = self.export()
+        self.assertGreaterEqual(found[0]['monotonic_ns'], BEGIN_NS + 4000 * MS)
+        self.assertEqual({row['time_ns'] - row['monotonic_ns'] for row in found}, {SET_BACK_NS})
+
+    def test_from(self):
+        """A time of day is one of that clock."""
+        at_ns = self.export()[-1]['time_ns'] - 1000 * MS
+        day_s = at_ns / 1e9 % 86400
+        text = f'{int(day_s / 3600):02}:{int(day_s / 60 % 60):02}:{int(day_s % 60):02}'
+        first = self.export('--from', text)[0]['time_ns']
+        self.assertLess(abs(first - at_ns), 1100 * MS)
+
+    def test_page(self):
+        page = os.path.join(self.top.name, 'page')
+        subprocess.run([STAT, 'report', '-o', page, self.part], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with open(page, encoding='utf-8') as file:
+            real_ms = float(re.search(r'"real_ms": ?([0-9.e+]+)', file.read()).group(1))
+        begin_ns = self.export()[0]['monotonic_ns'] + SET_BACK_NS
+        self.assertLess(abs(real_ms - begin_ns / MS), 256)
 
 
 class Ndjson(unittest.TestCase):

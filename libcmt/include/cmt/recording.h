@@ -368,8 +368,9 @@ struct cmt_recording_about {
 	uint32_t flags;		/**< CMT_RECORDING_* */
 	uint64_t start_ns;	/**< of the first record; 0: there is none */
 	uint64_t end_ns;	/**< of the last record */
-	uint64_t monotonic_ns;	/**< both clocks when the recorder began; both 0: not
-				 *   known
+	uint64_t monotonic_ns;	/**< both clocks at one instant: of the first
+				 *   CMT_RECORDING_STATE, or where there is none, of the
+				 *   recorder's begin; both 0: not known
 				 */
 	uint64_t realtime_ns;
 	uint64_t bytes;		/**< size of the file */

@@ -18,7 +18,7 @@ class About:
     indexed: bool  #: its index is intact; else it was looked through
     start_ns: int | None  #: CLOCK_MONOTONIC there, of the first record
     end_ns: int | None  #: of the last one
-    monotonic_ns: int | None  #: both clocks at one instant, when it began
+    monotonic_ns: int | None  #: both clocks at one instant, that of the first state
     realtime_ns: int | None  #: since 1970
     bytes: int  #: of the file
     chunks: int

@@ -147,7 +147,9 @@ START_TEST(about_describes_recording)
 	ck_assert_uint_eq(a.records, made.nr_records);
 	ck_assert_uint_eq(a.start_ns, made.records[0].ts);
 	ck_assert_uint_eq(a.end_ns, made.records[made.nr_records - 1].ts);
-	ck_assert_uint_eq(a.realtime_ns, 77);
+	/* those of the first STATE */
+	ck_assert_uint_eq(a.monotonic_ns, MADE_START + 39 * MADE_MS);
+	ck_assert_uint_eq(a.realtime_ns, 77 + 39);
 	ck_assert_str_eq(a.host, "made");
 	ck_assert_str_eq(a.kernel, "6.1");
 	ck_assert_str_eq(a.boot_id, "boot");
@@ -160,6 +162,31 @@ START_TEST(about_describes_recording)
 	ck_assert_uint_eq(b.records, a.records);
 	ck_assert_uint_eq(b.start_ns, a.start_ns);
 	ck_assert_uint_eq(b.end_ns, a.end_ns);
+}
+END_TEST
+
+/* Where there is no STATE that can be read, a file's clocks are HEAD's. */
+START_TEST(clocks_without_state)
+{
+	const struct cmt_chunk_place *state = made.places;
+	struct cmt_recording *r;
+	uint8_t *bytes;
+
+	make();
+	while (state->kind != CMT_CHUNK_STATE)
+		state++;
+	r = open_bytes(made.bytes, state->offset, 0);
+	ck_assert_uint_eq(about_of(r).monotonic_ns, MADE_START);
+	ck_assert_uint_eq(about_of(r).realtime_ns, 77);
+	cmt_recording_close(r);
+	bytes = malloc(made.nr_bytes);
+	ck_assert_ptr_nonnull(bytes);
+	memcpy(bytes, made.bytes, made.nr_bytes);
+	bytes[state->offset + state->nr_bytes - 1] ^= 1;
+	r = open_bytes(bytes, made.nr_bytes, 0);
+	ck_assert_uint_eq(about_of(r).realtime_ns, 77);
+	cmt_recording_close(r);
+	free(bytes);
 }
 END_TEST
 
@@ -1574,6 +1601,7 @@ int main(void)
 	UNIT_CASE(suite, all_records_come_back);
 	UNIT_CASE(suite, items_in_order);
 	UNIT_CASE(suite, about_describes_recording);
+	UNIT_CASE(suite, clocks_without_state);
 	UNIT_CASE(suite, seek_to_time);
 	UNIT_CASE(suite, more_chunks_than_marks);
 	UNIT_CASE(suite, selected_chunks_with_index);
