@@ -18,6 +18,14 @@ struct cmt_container;
 int cmt_cgroup_open(const char *root);
 
 /*
+ * Is the directory above the cgroup of the first @len bytes of @path root's, as that of the
+ * tree is?  Who has that directory makes cgroups of any name there.  In a user namespace all
+ * accounts outside of it look like one.  False: it is another account's, or cannot be seen,
+ * as where @root_fd is -1.
+ */
+bool cmt_cgroup_made_by_root(int root_fd, const char *path, size_t len);
+
+/*
  * Called for each cgroup with its id and path ("/" is the root).  0 continues the
  * walk.
  */

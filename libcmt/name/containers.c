@@ -6,6 +6,10 @@
  * it gives only paths inside of the namespace, and without a device there are no
  * answers.  Then the mounted tree is walked, only for the ids that are wanted.
  *
+ * An account to which systemd delegates a cgroup makes cgroups of any name in it.  The owner
+ * of the directory above says who made a container's cgroup: without a tree in which this
+ * is seen, containers of root have their ids as names.
+ *
  * A lookup may be in the loop that reads the rings, which hold 250 ms, and users choose
  * what files the names of their containers are in.  There are three kinds of lookups:
  * walks, names of root's containers, and names of users' containers.  When lookups of one
@@ -55,7 +59,8 @@
 struct cmt_containers {
 	const struct cmt_device *device;
 	bool given;
-	int root_fd;		/* of the cgroup tree, or -1: it is not walked */
+	int root_fd;		/* of the cgroup tree, or -1 */
+	bool walked;		/* paths that the kernel does not give are searched there */
 	int host_fd;		/* the root of the runtimes' state, or -1 */
 	uint64_t retry_ns;
 	struct cmt_share walks;
@@ -130,16 +135,19 @@ static void item_take(struct cmt_item *item, struct cmt_state *state)
 }
 
 /*
- * The runtimes' own files come first, because they are newer.  A user's cgroup gets its
- * name from the user's files, never from a container of root.  Returns 0, -ENOENT or a
- * temporary error.
+ * The runtimes' own files come first, because they are newer.  A cgroup below a user's slice
+ * gets its name from the user's files, and one that another account made gets none: only what
+ * root made has the name of a container of root.  Returns 0, -ENOENT or a temporary error.
  */
 static int ask_files(struct cmt_containers *containers,
 		     struct cmt_container *container, struct cmt_state *state)
 {
-	int err = cmt_runtime_ask(containers->host_fd, &containers->lists, container,
-				  state);
+	int err;
 
+	if (!container->uid &&
+	    !cmt_cgroup_made_by_root(containers->root_fd, container->path, container->own_len))
+		return -ENOENT;
+	err = cmt_runtime_ask(containers->host_fd, &containers->lists, container, state);
 	if (err != -ENOENT || containers->runtimes_only || container->uid)
 		return err;
 	return cmt_names_find(&containers->names, containers->host_fd,
@@ -279,7 +287,7 @@ static void find_path(struct cmt_containers *containers, struct cmt_item *item,
 	}
 	if (containers->device)
 		err = ask_kernel(containers, item);
-	if (err == -ENOENT && containers->root_fd >= 0 &&
+	if (err == -ENOENT && containers->walked &&
 	    !(item->container.cgroup_id & CMT_RESCTRL_GROUP))
 		item->path_due = walk(containers, now);
 }
@@ -498,10 +506,10 @@ static int open_roots(struct cmt_containers *c,
 {
 	if (c->given)
 		return 0;
-	if (!c->device || opts->cgroup_root || in_namespace())
-		c->root_fd = cmt_cgroup_open(opts->cgroup_root);
+	c->root_fd = cmt_cgroup_open(opts->cgroup_root);
 	if (c->root_fd < 0 && opts->cgroup_root)
 		return c->root_fd;
+	c->walked = c->root_fd >= 0 && (!c->device || opts->cgroup_root || in_namespace());
 	c->host_fd = open_host(opts->state_root ? opts->state_root : "/");
 	c->first_pids = is_namespace("/proc/self/ns/pid", FIRST_PID_NS);
 	c->other_root = opts->state_root && strcmp(opts->state_root, "/");

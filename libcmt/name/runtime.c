@@ -5,7 +5,8 @@
  * The directories are the runtimes' built-in ones.  Where an administrator moved them,
  * the container keeps the name that its cgroup gives it.  A user can make cgroups of
  * any name below the user's own slice.  Names of these are searched only in the user's
- * home, so a user cannot take the name of another user's container.
+ * home, so a user cannot take the name of another user's container.  Other cgroups are
+ * searched in root's directories: the caller asks only for those that root made.
  */
 #include "runtime.h"
 

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -175,13 +177,16 @@ static int open_cgroups(int root_fd, bool made_up)
 
 static int open_service(struct service *service, const char *root)
 {
+	char cgroup_root[PATH_MAX];
 	struct cmt_containers_opts opts = {
 		.sz = sizeof(opts), .state_root = root ? root : "/",
+		.cgroup_root = root ? cgroup_root : NULL,
 		/* the service limits its CPU time itself */
 		.flags = CMT_CONTAINERS_NO_PAUSE,
 	};
 	int ret;
 
+	snprintf(cgroup_root, sizeof(cgroup_root), "%s/sys/fs/cgroup", opts.state_root);
 	service->made_up = root;
 	service->root_fd = open(opts.state_root,
 				O_PATH | O_DIRECTORY | O_CLOEXEC);

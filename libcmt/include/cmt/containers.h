@@ -124,10 +124,12 @@ struct cmt_containers_opts {
 						 *   from the tree at cgroup_root
 						 */
 	const char *cgroup_root;	/**< where cgroup v2 is mounted; NULL:
-					 *   found by the library.  The tree is
-					 *   read without a device, and in a
+					 *   found by the library.  Paths are read
+					 *   there without a device, and in a
 					 *   cgroup namespace, in which the device
-					 *   returns no path outside of it
+					 *   returns no path outside of it.  Only
+					 *   where root owns the directory above it
+					 *   has a container a name of root's files
 					 */
 	const char *state_root;	/**< as cmt_containers_set_root(); NULL: "/" */
 	uint64_t retry_ns;	/**< after this time a failed lookup is tried again;
@@ -147,7 +149,8 @@ struct cmt_containers_opts {
 /**
  * Make a cache; free it with cmt_containers_free().
  * @opts: NULL for defaults, without a device
- * A missing or unreadable cgroup tree is no error: names are then "cgroup:<id>".
+ * A missing or unreadable cgroup tree is no error: without a device names are then
+ * "cgroup:<id>", and with one a container of root has its id as a name.
  * Returns 0, -EINVAL, -ENOMEM, or -errno of opening a cgroup_root or a state_root
  * that was given.
  */

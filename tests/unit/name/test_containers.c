@@ -34,6 +34,7 @@ static uint64_t parse_ns;	/* CPU time of one parsed file */
 static uint64_t read_ns;	/* goes by at every read(), without CPU time */
 static uint64_t walk_ns;	/* CPU time of a walk */
 static uid_t owner;		/* of every file, as fstat() has it; 0: the real owner */
+static const char *delegated;	/* this directory is another account's */
 static unsigned int parses;	/* of JSON files */
 static unsigned int mountinfos;	/* how often the list of mounts was opened */
 
@@ -58,6 +59,10 @@ int __real_fstat(int fd, struct stat *st);
 int __wrap_fstat(int fd, struct stat *st);
 int __real_fstat64(int fd, struct stat64 *st);
 int __wrap_fstat64(int fd, struct stat64 *st);
+int __real_fstatat(int fd, const char *path, struct stat *st, int flags);
+int __wrap_fstatat(int fd, const char *path, struct stat *st, int flags);
+int __real_fstatat64(int fd, const char *path, struct stat64 *st, int flags);
+int __wrap_fstatat64(int fd, const char *path, struct stat64 *st, int flags);
 ssize_t __real_read(int fd, void *buf, size_t n);
 ssize_t __wrap_read(int fd, void *buf, size_t n);
 FILE *__real_fopen64(const char *path, const char *mode);
@@ -97,6 +102,22 @@ int __wrap_fstat64(int fd, struct stat64 *st)
 
 	if (owner)
 		st->st_uid = owner;
+	return ret;
+}
+
+int __wrap_fstatat(int fd, const char *path, struct stat *st, int flags)
+{
+	int ret = __real_fstatat(fd, path, st, flags);
+
+	st->st_uid += delegated && !strcmp(path, delegated);
+	return ret;
+}
+
+int __wrap_fstatat64(int fd, const char *path, struct stat64 *st, int flags)
+{
+	int ret = __real_fstatat64(fd, path, st, flags);
+
+	st->st_uid += delegated && !strcmp(path, delegated);
 	return ret;
 }
 
@@ -190,6 +211,7 @@ static void setup(void)
 	read_ns = 0;
 	walk_ns = 0;
 	owner = 0;
+	delegated = NULL;
 	memset(&kernel, 0, sizeof(kernel));
 	begin((struct cmt_containers_opts){ .cgroup_root = root,
 					    .state_root = FIXTURES });
@@ -557,6 +579,51 @@ START_TEST(test_state_docker)
 	ck_assert_str_eq(c->name, "4a5f0e6f9c3d");
 	ck_assert_ptr_null(c->container_name);
 	ck_assert_ptr_null(c->image);
+}
+END_TEST
+
+/*
+ * A service to which systemd gave its cgroup makes some there with the names of a container of
+ * root's.  _i: the kernel gives their paths.
+ */
+START_TEST(test_state_of_delegated)
+{
+	static const char *const made[] = {
+		"/system.slice/ci.service/docker-" DOCKER_ID ".scope",
+		"/system.slice/ci.service/docker-" DOCKER_ID ".scope/nested",
+		"/system.slice/ci.service/docker/" DOCKER_ID,
+	};
+	const struct cmt_container *c;
+
+	make("/system.slice/ci.service");
+	make("/system.slice/ci.service/docker");
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+		uint64_t id = make(made[i]);
+
+		if (_i)
+			begin_kernel(0);
+		kernel.path = made[i];
+		delegated = i < 2 ? "./system.slice/ci.service" :
+				    "./system.slice/ci.service/docker";
+		c = look(id);
+		ck_assert_str_eq(c->name, "0c7f30f462d6");
+		ck_assert_str_eq(c->id, DOCKER_ID);
+		ck_assert_ptr_null(c->container_name);
+		ck_assert_ptr_null(c->image);
+		/* the same below what root made */
+		delegated = NULL;
+		cmt_containers_forget(containers, id);
+		ck_assert_str_eq(look(id)->name, "shop-web");
+	}
+}
+END_TEST
+
+/* Who made a cgroup that is not in the tree is not known. */
+START_TEST(test_state_of_unseen)
+{
+	begin_kernel(0);
+	kernel.path = "/gone.slice/docker-" DOCKER_ID ".scope";
+	ck_assert_str_eq(look(1)->name, "0c7f30f462d6");
 }
 END_TEST
 
@@ -1109,6 +1176,8 @@ int main(void)
 	tcase_add_test(tcase, test_new_without_tree);
 	tcase_add_test(tcase, test_symlinks_not_followed);
 	tcase_add_test(tcase, test_state_docker);
+	tcase_add_loop_test(tcase, test_state_of_delegated, 0, 2);
+	tcase_add_test(tcase, test_state_of_unseen);
 	tcase_add_test(tcase, test_state_pod);
 	tcase_add_test(tcase, test_state_long_names);
 	tcase_add_test(tcase, test_state_kept_until_forgotten);
