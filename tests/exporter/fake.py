@@ -85,8 +85,8 @@ class Exporter:
             return data.decode()
 
     def get(self, path="/metrics", method="GET", **headers):
-        lines = [f"{method} {path} HTTP/1.1", "Host: x"]
-        lines += [f"{k}: {v}" for k, v in headers.items()]
+        lines = [f"{method} {path} HTTP/1.1"]
+        lines += [f"{k}: {v}" for k, v in {"Host": "localhost", **headers}.items()]
         head, _, body = self.raw(("\r\n".join(lines) + "\r\n\r\n").encode()).partition("\r\n\r\n")
         return int(head.split()[1]), head, body
 

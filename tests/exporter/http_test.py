@@ -16,7 +16,7 @@ import time
 
 from fake import BIN, DEADLINE, TOP, Exporter, check, end, forbidden, of, status_of, until
 
-REQUEST = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+REQUEST = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 def test_values():
@@ -292,18 +292,41 @@ def test_http():
     e.stop()
 
 
+def test_host():
+    """A page whose name an attacker gave the loopback address reads nothing."""
+    refused = ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example",
+               "127.0.0.1:80.evil", "127.0.0.1:80:80", "[::1", "[::1]x", "[127.0.0.1]", "::1",
+               "2130706433", "x", ":80", "[]", "1" * 100)
+    for address in ("127.0.0.1", "::1", "::ffff:127.0.0.1")[:3 if has_ipv6() else 1]:
+        e = Exporter("--page", host=address)
+        port = str(e.port)
+        for host in refused:
+            for path in ("/metrics", "/", "/nothing"):
+                status, _, body = e.get(path, Host=host)
+                check(status == 403 and "cmt_" not in body, f"{address} {path} Host: {host}: {status}")
+        for host in ("127.0.0.1", "127.0.0.1:" + port, "localhost", "LocalHost:" + port, "localhost:",
+                     "[::1]:" + port, "[::1]", "192.0.2.1", "[2001:db8::1]:443"):
+            check(e.get(Host=host)[0] == 200, f"{address} Host: {host}")
+        check(" 200 " in e.raw(b"GET /metrics HTTP/1.0\r\n\r\n").split("\r\n")[0], "no Host")
+        e.stop()
+    # where others reach it, it may have a name
+    e = Exporter(host="0.0.0.0")
+    check(e.get(Host="node1.example")[0] == 200, "a name where it listens on all addresses")
+    e.stop()
+
+
 def test_bad_requests():
     e = Exporter()
-    big = b"GET /metrics HTTP/1.1\r\nHost: x\r\nX: " + b"a" * (1 << 20) + b"\r\n\r\n"
+    big = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * (1 << 20) + b"\r\n\r\n"
     check(re.match(r"HTTP/1.1 4\d\d |$", e.raw(big)), "a head of 1 MiB")
-    long = b"GET /" + b"a" * (1 << 20) + b" HTTP/1.1\r\nHost: x\r\n\r\n"
+    long = b"GET /" + b"a" * (1 << 20) + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
     check(re.match(r"HTTP/1.1 4\d\d |$", e.raw(long)), "a URL of 1 MiB")
-    body = b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n" + b"b" * (1 << 20)
+    body = b"POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1048576\r\n\r\n" + b"b" * (1 << 20)
     check(re.match(r"HTTP/1.1 405 |$", e.raw(body)), "a body of 1 MiB")
     for junk in (b"\0" * 100 + b"\r\n\r\n", b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n",
                  b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\r\n" * 1000,
-                 b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-                 b"GET /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"):
+                 b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+                 b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"):
         with e.connect() as s:
             try:
                 s.sendall(junk)
@@ -540,7 +563,7 @@ def test_signals():
 
 for test in (test_values, test_seccomp, test_hardware, test_not_asked, test_histograms, test_domains,
              test_channels, test_culprit, test_all_gone, test_traffic, test_unknown,
-             test_ended, test_gone, test_cardinality, test_http, test_bad_requests, test_slow_clients,
+             test_ended, test_gone, test_cardinality, test_http, test_host, test_bad_requests, test_slow_clients,
              test_unread_pages, test_storm, test_errors, test_ipv6, test_signals):
     test()
 end()

@@ -62,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!http)
 		open_server();
 	http_accepts_openmetrics(text);
+	http_host_has_no_name(text);
 	request(data, size);
 	free(text);
 	return 0;

@@ -564,7 +564,7 @@ class Metrics(Case):
     @staticmethod
     def get(port, accept):
         with socket.create_connection(('127.0.0.1', port), timeout=DEADLINE_S) as s:
-            s.sendall(f'GET /metrics HTTP/1.0\r\nHost: x\r\nAccept: {accept}\r\n\r\n'.encode())
+            s.sendall(f'GET /metrics HTTP/1.0\r\nHost: localhost\r\nAccept: {accept}\r\n\r\n'.encode())
             data = b''
             while part := s.recv(65536):
                 data += part

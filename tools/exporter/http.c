@@ -47,6 +47,7 @@ struct http {
 	const struct http_source *source;
 	struct MHD_Daemon *daemon;
 	int listen_fd;
+	bool loopback;			/* only this machine reaches it */
 	int epoll_fd;
 	struct page *pages[NR_FORMATS];	/* NULL: not made yet */
 	size_t room[FORMAT_REPORT];	/* for the next ones: they are about as long */
@@ -223,6 +224,16 @@ static struct client *client_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
+/* HTTP/1.0 may have no Host; every browser sends one. */
+static bool is_host_refused(const struct http *http, struct MHD_Connection *connection)
+{
+	const char *host = http->loopback ?
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST) :
+		NULL;
+
+	return host && !http_host_has_no_name(host);
+}
+
 /*
  * Called when a request's head is there.  The response is queued at once, so that no
  * body is ever read.
@@ -242,6 +253,9 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *connection,
 	if (!client)
 		return MHD_NO;
 	client->asked = true;
+	if (is_host_refused(ctx, connection))
+		return answer_refusal(connection, MHD_HTTP_FORBIDDEN,
+			      "Host is neither an address nor localhost\n");
 	if (!head && strcmp(method, MHD_HTTP_METHOD_GET))
 		return answer_refusal(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			      "only GET and HEAD\n");
@@ -390,6 +404,18 @@ static void end_clients(struct http *http)
 	end_oldest_holders(http);
 }
 
+static bool is_loopback(const struct sockaddr *address)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+	const struct in6_addr *in6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
+
+	if (address->sa_family == AF_INET)
+		return ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return address->sa_family == AF_INET6 &&
+	       (IN6_IS_ADDR_LOOPBACK(in6) ||
+		(IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == IN_LOOPBACKNET));
+}
+
 static int open_socket(const struct sockaddr *address, socklen_t len)
 {
 	const int on = 1, off = 0, room = HTTP_SEND_BYTES;
@@ -443,6 +469,7 @@ int http_open(struct http **result, const struct sockaddr *address,
 	if (!http)
 		return -ENOMEM;
 	http->source = source;
+	http->loopback = is_loopback(address);
 	for (i = 0; i < HTTP_CONNECTIONS; i++)
 		http->clients[i].fd = -1;
 	ret = open_socket(address, len);

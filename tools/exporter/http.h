@@ -70,4 +70,11 @@ void http_step(struct http *http);
 /* Does a client with this header Accept (NULL: none) rather take OpenMetrics? */
 bool http_accepts_openmetrics(const char *accept);
 
+/*
+ * Is this header Host a numeric address or localhost, with a port or without?  A page of
+ * another machine, in a browser on this one, can give its own name a loopback address, but
+ * not ask for another host than that name.
+ */
+bool http_host_has_no_name(const char *host);
+
 #endif

@@ -15,9 +15,9 @@
 
 #define PAGE_BYTES	(9U << 20)
 #define CLIENTS		12
-#define GET(accept)	"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: " accept "\r\n\r\n"
-#define HEAD(accept)	"HEAD /metrics HTTP/1.1\r\nHost: x\r\nAccept: " accept "\r\n\r\n"
-#define REPORT		"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+#define GET(accept)	"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: " accept "\r\n\r\n"
+#define HEAD(accept)	"HEAD /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: " accept "\r\n\r\n"
+#define REPORT		"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 #define OPENMETRICS	"application/openmetrics-text"
 
 static struct http *http;
