@@ -34,6 +34,7 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self, address='127.0.0.1', certificate=None):
         self.status, self.seen, self.arguments = 200, [], b''
         self.elsewhere, self.room = None, None
+        self.patience = None    # seconds in which something of a body comes
         super().__init__((address, 0), Handler)
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -46,6 +47,10 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    def setup(self):
+        self.timeout = self.server.patience
+        super().setup()
+
     def do_POST(self):
         self.server.arguments += arguments_of_curl()
         size, body = 1, b''
@@ -372,6 +377,16 @@ class Ship(unittest.TestCase):
         with Hasty() as hasty:
             self.not_taken(1, f'http://127.0.0.1:{hasty.server_address[1]}')
 
+    def test_impatient_server(self):
+        """Nothing is asked before there is a row, nor are rows of incidents sent one by one."""
+        self.server.patience = 1
+        self.save(FIRST)
+        self.except_where('*--clickhouse*incident*) echo row; sleep 3; echo row; exit ;;'
+                          f' *--clickhouse*) sleep 3; exec {TOOLS}/cmtstat "$@" ;;')
+        self.assertEqual(self.ship(0), f'cmt-ship: sent: {FIRST}\n')
+        self.assertEqual(self.server.tables(), ['usage', 'incidents', 'usage'])
+        self.assertEqual(self.server.seen[1][2], b'row\nrow\n')
+
     def test_rest_in_the_pipe(self):
         """The export has ended, and some of its rows nobody has read."""
         self.save(FIRST)
@@ -404,6 +419,7 @@ class Ship(unittest.TestCase):
         self.save(FIRST)
         self.assertIn(f'left out: {FIRST}: cmtstat export: nothing in it', self.ship(0))
         self.assertEqual(self.ship(0), '')
+        self.assertEqual(self.server.seen, [])
 
     def test_not_noted(self):
         """What cannot be noted is told, and sent again."""
