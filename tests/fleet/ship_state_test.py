@@ -33,7 +33,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __init__(self, address='127.0.0.1', certificate=None):
         self.status, self.seen, self.arguments = 200, [], b''
-        self.elsewhere, self.room = None, None
+        self.elsewhere, self.room, self.body = None, None, b''
         self.patience = None    # seconds in which something of a body comes
         super().__init__((address, 0), Handler)
         if certificate:
@@ -61,12 +61,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.seen.append((self.path, self.headers['Authorization'], body))
         # as since ClickHouse 22: no row is an error
         room = self.server.room
-        self.send_response(400 if not body else 413 if room and len(body) > room else
-                           self.server.status)
+        status = 400 if not body else 413 if room and len(body) > room else self.server.status
+        self.send_response(status)
         if self.server.elsewhere:
             self.send_header('Location', self.server.elsewhere)
         self.end_headers()
-        self.wfile.write(b'the server says\x1b[31m so\n')
+        # ClickHouse says nothing where it took rows
+        self.wfile.write(self.server.body if status == 200 else b'the server says\x1b[31m so\n')
 
     def log_message(self, *_):
         pass
@@ -376,6 +377,19 @@ class Ship(unittest.TestCase):
                           f'{TOOLS}/cmtstat export --clickhouse --grain 0.001 {self.saved / FIRST} ;;')
         with Hasty() as hasty:
             self.not_taken(1, f'http://127.0.0.1:{hasty.server_address[1]}')
+
+    def test_answer_of_200(self):
+        """A server that took rows says nothing: this is its error, or a page to log in."""
+        self.save(FIRST)
+        for body in (b'Code: 241. DB::Exception: Memory limit exceeded\n', b'<html>Log in</html>', b'0'):
+            self.server.body = body
+            said = body.decode().replace('\n', ' ')
+            self.assertIn(f'not sent: {FIRST}: {self.environment["CMT_SHIP_URL"]}: {said}; again',
+                          self.ship(1))
+            self.assertEqual(list((self.state / 'done').iterdir()), [])
+            self.end_pause()
+        self.server.body = b''
+        self.assertEqual(self.ship(0), f'cmt-ship: sent: {FIRST}\n')
 
     def test_impatient_server(self):
         """Nothing is asked before there is a row, nor are rows of incidents sent one by one."""
