@@ -442,6 +442,28 @@ class Ship(unittest.TestCase):
         (self.state / 'done').symlink_to('/proc')
         self.assertIn(f'not sent: {FIRST}: it cannot be noted', self.ship(1))
 
+    def test_not_noted_as_seen(self):
+        """What is not tried for want of a note is told, also during a pause."""
+        self.save(FIRST)
+        self.state.mkdir()
+        (self.state / 'seen').symlink_to('/proc')
+        told = f'cmt-ship: not sent: {FIRST}: it cannot be noted in {self.state}\n'
+        self.assertIn(told, self.ship(1))
+        (self.state / 'pause').write_text(f'1 {int(time.time()) + 60}\n')
+        self.assertIn(told, self.ship(1))
+
+    def test_pause_not_noted(self):
+        """A pause that there is not is not promised."""
+        self.save(FIRST)
+        self.server.status = 503
+        self.state.mkdir()
+        (self.state / 'pause.new').mkdir()
+        out = self.ship(1)
+        self.assertIn('again at the next start, since a pause cannot be noted in '
+                      f'{self.state}\n', out)
+        self.assertNotIn('again in', out)
+        self.assertFalse((self.state / 'pause').exists())
+
     def test_always_refused(self):
         """Some that the server has no room for hold none back, and are tried again."""
         large = [f'cmt-20260601T00000{second}.000Z.cmt' for second in (1, 2, 3)]
