@@ -118,7 +118,7 @@ static int switch_update(void)
 	if (switch_registered)
 		tracepoint_probe_unregister(switch_tracepoint,
 					    switch_registered, NULL);
-	switch_registered = ret ? NULL : wanted;
+	WRITE_ONCE(switch_registered, ret ? NULL : wanted);
 	return ret ?: 1;
 }
 
@@ -151,7 +151,8 @@ static void update_fn(struct work_struct *work)
 
 void cmt_probes_owner_ended(void)
 {
-	if (!switch_changes_rmid())
+	if (READ_ONCE(switch_registered) == cmt_probe_switch &&
+	    !switch_changes_rmid())
 		queue_delayed_work(system_dfl_wq, &update_work, 0);
 }
 
