@@ -177,8 +177,8 @@ static void bounds_excluded_readers(void)
 	reap(pid, SIGKILL);
 }
 
-#define FREED		1000
-#define CALLS_MAX	24	/* with those of the change of scope, and the kernel's own */
+#define FREED		1500
+#define CALLS_MAX	36	/* with those of the change of scope, and the kernel's own */
 
 /* A drain ends the limbo of all RMIDs that were freed before it, not of a few. */
 static void bounds_freed_at_once(void)
@@ -214,7 +214,7 @@ const struct test bounds_tests[] = {
 	{ "bounds_excluded_moves", bounds_excluded_moves,
 	  EMULATED "scope=container exclude_cpus=1", 60 },
 	{ "bounds_freed_at_once", bounds_freed_at_once,
-	  EMULATED "scope=process emulated_rmids=1100", 60 },
+	  EMULATED "scope=process emulated_rmids=1600", 90 },
 	{ "bounds_excluded_readers", bounds_excluded_readers,
 	  EMULATED "scope=manual exclude_cpus=1", 40 },
 	{ }
