@@ -73,8 +73,8 @@ void cmt_lists_destroy(struct cmt_lists *lists);
 
 /*
  * Read the state files of @container's runtime, or of the user's runtimes if the cgroup
- * is below a user's slice.  Any other cgroup must be one that root made.  A list that has not changed is not read again.  A runtime that
- * is not in the path is put into @container.
+ * is below a user's slice.  Any other cgroup must be one that root made.  A list that has
+ * not changed is not read again.  A runtime that is not in the path is put into @container.
  * Returns 0, -ENOENT, or -errno of a temporary error (EMFILE, ENOMEM, EIO and the
  * like), after which a retry is useful.
  */
