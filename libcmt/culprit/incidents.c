@@ -145,7 +145,7 @@ struct span {
 
 static struct span span_of(uint64_t misses_ns, uint64_t cpu_ns)
 {
-	struct span span;
+	struct span span = { { 0 } };
 
 	for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++)
 		span.ns[r] = r == CMT_SLOWDOWN_CPU ? cpu_ns : misses_ns;
