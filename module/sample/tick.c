@@ -190,16 +190,17 @@ static __always_inline void samples_write(struct sampler_cpu *s, u64 now,
 	u32 type = CMT_REC_SAMPLE | smp_processor_id() << 16;
 	u32 mark = s->burst.mark, mult = clock.mult, start = s->burst.start;
 	u64 domain = ring.domain_id;
+	u64 base = max(now, ring.last_ts);
 	struct cmt_record *slot = cmt_ring_slot(&ring);
 	struct cmt_record *slots_end = ring.slots + ring.mask + 1;
 
 	s->samples += end - reading;
 	for (; reading != end; reading++) {
 		struct cmt_counter *counter = reading->counter;
-		u64 ts = now + ((u64)(reading->cycles - start) * mult >> CLOCK_SHIFT);
 
-		/* records of this tick may have been written before, with a later clock */
-		ring.last_ts = max(ts, ring.last_ts);
+		ring.last_ts = base +
+			       ((u64)(reading->cycles - start) * mult >>
+				CLOCK_SHIFT);
 		slot->ts = ring.last_ts;
 		cmt_record_put32(&slot->type, type);
 		cmt_record_put64(&slot->domain, domain);
