@@ -265,11 +265,19 @@ static uint64_t since_estimate_ns(const struct cmt_culprit *culprit)
 	return (culprit->slot - culprit->incidents.estimated) * culprit->opts.slot_ns;
 }
 
-/* Without a cost of cache or memory: the end of the second of waits that the cost is of. */
-static uint64_t end_of(const struct cmt_culprit *culprit, const struct cost *cost)
+/*
+ * Without a cost of cache or memory: the end of the second of waits that the cost is of.  An
+ * incident may begin behind it, where a small cost of misses comes to that of waits.
+ */
+static void set_end(const struct cmt_culprit *culprit, struct cmt_incident *incident,
+		    const struct cost *cost)
 {
-	return cost->misses < CMT_INCIDENT_END && culprit->waits.begin_ns ?
-	       culprit->waits.begin_ns : now_of(culprit);
+	uint64_t end_ns = now_of(culprit), waits_ns = culprit->waits.begin_ns;
+
+	if (cost->misses < CMT_INCIDENT_END && waits_ns > incident->begin_ns)
+		end_ns = waits_ns;
+	if (end_ns > incident->end_ns)
+		incident->end_ns = end_ns;
 }
 
 /* A mean over a second has all that the second cost. */
@@ -286,11 +294,12 @@ static void open_one(struct cmt_culprit *culprit, const struct cost *cost)
 	*one = (struct culprit_incident){
 		.incident = {
 			.number = ++incidents->numbers, .id = cost->pairs[0].id,
-			.flags = CMT_INCIDENT_OPEN, .end_ns = end_of(culprit, cost),
+			.flags = CMT_INCIDENT_OPEN,
 		},
 		.seen = true,
 	};
 	set_begin(culprit, &one->incident);
+	set_end(culprit, &one->incident, cost);
 	add_cost(culprit, &one->incident, cost, &span);
 	enqueue(incidents, &one->incident);
 }
@@ -313,7 +322,7 @@ static void go_on(const struct cmt_culprit *culprit, struct culprit_incident *on
 	add_cost(culprit, &one->incident, cost, &span);
 	if (cost->share >= CMT_INCIDENT_END) {
 		one->below = 0;
-		one->incident.end_ns = end_of(culprit, cost);
+		set_end(culprit, &one->incident, cost);
 	} else if (!one->below) {
 		one->below = culprit->slot;
 	}
