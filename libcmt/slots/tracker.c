@@ -36,6 +36,10 @@ struct rmid {
 	struct cmt_owner before;	/* of owner; generation 0: not known */
 	/* generation of the last owner made by an UPDATE, its ALLOC being lost; or 0 */
 	uint32_t alloc_lost;
+	uint64_t changed;	/* time of the last change of owner, if known */
+	/* of the last FREE of an owner that was not known; generation 0: none */
+	uint32_t early_generation;
+	uint64_t early_ts;
 };
 
 struct cmt_tracker {
@@ -193,9 +197,17 @@ static void keep_before(struct rmid *rmid, uint32_t generation)
 static void rmid_apply(struct cmt_tracker *tracker, struct rmid *rmid,
 		       const struct event *event)
 {
+	uint32_t generation = event->owner.generation;
+
 	if (event->type != EVENT_FREE)
-		keep_before(rmid, event->owner.generation);
+		keep_before(rmid, generation);
 	apply(rmid, &rmid->owner, &rmid->known, event);
+	if (rmid->known && rmid->owner.generation == generation) {
+		rmid->changed = event->ts;
+	} else {
+		rmid->early_generation = generation;
+		rmid->early_ts = event->ts;
+	}
 	warm(tracker, rmid);
 }
 
@@ -359,7 +371,7 @@ int cmt_record_owner(const struct cmt_record *record, struct cmt_owner *owner)
 static int queue_existing(struct cmt_tracker *tracker,
 			  const struct cmt_owner *owner)
 {
-	struct event event = { .type = EVENT_ALLOC, .owner = *owner };
+	struct event event = { .ts = owner->since, .type = EVENT_ALLOC, .owner = *owner };
 	int err = enqueue_event(tracker, EVENT_ALLOC, owner, owner->since);
 	struct rmid *rmid;
 
@@ -424,12 +436,17 @@ static bool sync_possible(const struct cmt_tracker *tracker,
 	return true;
 }
 
-/* A snapshot may be older than the last advance: then some know better. */
+/* A snapshot may be older than the last advance: then later changes stay. */
 static bool newer_than(const struct rmid *rmid, uint64_t as_of)
 {
-	return rmid->known &&
-	       (cmt_ts_before(as_of, rmid->owner.since) ||
-		(rmid->owner.freed && cmt_ts_before(as_of, rmid->owner.until)));
+	return rmid->known && cmt_ts_before(as_of, rmid->changed);
+}
+
+static void rmid_end(struct rmid *rmid, uint64_t ts)
+{
+	rmid->owner.freed = true;
+	rmid->owner.until = ts;
+	rmid->changed = ts;
 }
 
 /*
@@ -443,8 +460,7 @@ static void free_missing(struct cmt_tracker *tracker, uint64_t as_of)
 
 		if (!owned(rmid) || newer_than(rmid, as_of))
 			continue;
-		rmid->owner.freed = true;
-		rmid->owner.until = as_of;
+		rmid_end(rmid, as_of);
 		warm(tracker, rmid);
 	}
 }
@@ -460,6 +476,10 @@ static void sync_one(struct cmt_tracker *tracker, uint64_t as_of,
 	note_alloc(rmid, record->generation, false);
 	owner_from_record(&rmid->owner, record);
 	rmid->known = true;
+	rmid->changed = record->ts;
+	if (rmid->early_generation == record->generation &&
+	    cmt_ts_before(as_of, rmid->early_ts))
+		rmid_end(rmid, rmid->early_ts);
 	warm(tracker, rmid);
 }
 

@@ -59,8 +59,9 @@ void window_use_snapshot(struct cmt_slots *slots, uint64_t ts)
 
 static void advance(struct cmt_slots *slots, uint64_t ts)
 {
-	cmt_tracker_advance(slots->tracker, ts);
+	/* first: changes after as_of are made to its owners */
 	window_use_snapshot(slots, ts);
+	cmt_tracker_advance(slots->tracker, ts);
 }
 
 /* Returns the result of the callback. */

@@ -114,7 +114,8 @@ CMT_API int cmt_tracker_record(struct cmt_tracker *tracker,
  * Replace all owners by those of a snapshot, and advance to its as_of.  Queued events
  * after as_of stay; events up to as_of that are queued from now on are ignored, and count
  * as queued.  Owners that the snapshot does not have are freed at as_of.  Where the
- * tracker has advanced past as_of, later changes stay.
+ * tracker has advanced past as_of, later changes stay, and so does the FREE of an owner that
+ * only the snapshot has.
  * Returns 0 or -EINVAL (an impossible snapshot; state unchanged).
  */
 CMT_API int cmt_tracker_sync(struct cmt_tracker *tracker,

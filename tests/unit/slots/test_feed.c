@@ -545,6 +545,30 @@ START_TEST(test_late_owner_after_merge)
 }
 END_TEST
 
+/* What changes after a snapshot stays, also where all of it is retired at once. */
+START_TEST(test_update_after_snapshot)
+{
+	struct cmt_record existing = image_event(CMT_REC_EXISTING, 0, MS, 1, 1);
+	struct cmt_record update = image_event(CMT_REC_UPDATE, 0, T0 + MS / 2, 1, 1);
+	struct cmt_snapshot *snapshot;
+
+	start(1);
+	tick(0, T0);
+	feed_at(T0 + 1);
+	ck_assert_int_eq(cmt_snapshot_new(&snapshot, T0 + MS / 5, &existing, 1), 0);
+	ck_assert_int_eq(cmt_slots_sync(slots, snapshot, 0), 0);
+	update.tgid = existing.tgid + 70;
+	put(update);
+	for (uint64_t ms = 1; ms < 6; ms++)
+		sample(0, T0 + ms * MS);
+	feed_at(T0 + 6 * MS);
+	ck_assert_uint_ge(nr_outs, 4);
+	for (unsigned int i = 1; i < nr_outs; i++)
+		ck_assert_uint_eq(outs[i].tgids, update.tgid);
+	stop();
+}
+END_TEST
+
 /* A gap that the merge has found, and the feed has reported, is reported once. */
 START_TEST(test_gap_between_merges)
 {
@@ -665,6 +689,7 @@ int main(void)
 	UNIT_CASE(suite, test_gap_between_merges);
 	UNIT_CASE(suite, test_late_owner_after_merge);
 	UNIT_CASE(suite, test_late_after_merge);
+	UNIT_CASE(suite, test_update_after_snapshot);
 	UNIT_CASE(suite, test_between_merges);
 	UNIT_CASE(suite, test_corrupt_head);
 	UNIT_CASE(suite, test_random_bytes);

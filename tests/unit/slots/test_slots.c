@@ -489,6 +489,41 @@ START_TEST(test_owners_of_snapshots_bounded)
 }
 END_TEST
 
+static void take_snapshot(uint64_t as_of, uint32_t rmid, uint32_t generation, uint64_t since)
+{
+	const struct cmt_record existing = {
+		.type = CMT_REC_EXISTING, .ts = since, .rmid = rmid,
+		.generation = generation, .tgid = generation * 10,
+	};
+	struct cmt_snapshot *snapshot;
+
+	ck_assert_int_eq(cmt_snapshot_new(&snapshot, as_of, &existing, 1), 0);
+	ck_assert_int_eq(cmt_slots_sync(slots, snapshot, 0), 0);
+}
+
+/* The UPDATE is after the snapshot: in its slot, or the next record, 40 slots later. */
+START_TEST(test_update_after_snapshot)
+{
+	uint64_t ms = _i ? 50 : 10;
+	struct cmt_record update = {
+		.type = CMT_REC_UPDATE, .ts = ms * MS + 5, .rmid = 5, .generation = 1,
+		.tgid = 77,
+	};
+
+	start(0, 64);
+	if (!_i)
+		add(sample(10 * MS, 5, 1, 0, 1));
+	take_snapshot(10 * MS + 2, 5, 1, 1);
+	add(update);
+	add(sample(ms * MS + 6, 5, 1, 0, 1));
+	cmt_slots_flush(slots);
+	add(sample(100 * MS, 5, 1, 0, 1));
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(outs[nr_outs - 1].owners[0].tgid, 77);
+	ck_assert_uint_eq(outs[nr_outs - 1].owners[0].since, 1);
+}
+END_TEST
+
 START_TEST(test_cpus)
 {
 	event(CMT_REC_ALLOC, 10 * MS, 5, 1);
@@ -1288,6 +1323,7 @@ int main(void)
 	tcase_add_test(tcase, test_events_of_an_rmid_bounded);
 	tcase_add_test(tcase, test_events_bounded);
 	tcase_add_test(tcase, test_owners_of_snapshots_bounded);
+	tcase_add_loop_test(tcase, test_update_after_snapshot, 0, 2);
 	tcase_add_test(tcase, test_cpus);
 	tcase_add_test(tcase, test_lost_counted_in_slots);
 	tcase_add_test(tcase, test_counts_by_kind);

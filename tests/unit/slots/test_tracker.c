@@ -327,7 +327,7 @@ END_TEST
 
 static struct cmt_snapshot *snapshot_new(uint64_t as_of, uint32_t count)
 {
-	struct cmt_record records[4];
+	struct cmt_record records[8];
 	struct cmt_snapshot *s = NULL;
 
 	for (uint32_t i = 0; i < count; i++)
@@ -383,17 +383,32 @@ END_TEST
 
 START_TEST(test_sync_older_than_advance)
 {
-	struct cmt_snapshot *s = snapshot_new(500, 3);
+	struct cmt_snapshot *s = snapshot_new(500, 6);
 
 	alloc(1, 10, 600);
 	record(CMT_REC_ALLOC, 2, 9, 51, "x");
 	record(CMT_REC_FREE, 2, 9, 700, "");
+	record(CMT_REC_ALLOC, 4, 9, 53, "old");
+	record(CMT_REC_UPDATE, 4, 9, 600, "new");
+	record(CMT_REC_FREE, 5, 9, 700, "");	/* of an owner that is not known */
+	record(CMT_REC_FREE, 6, 8, 700, "");
 	cmt_tracker_advance(tracker, 1000);
 	ck_assert_int_eq(cmt_tracker_sync(tracker, s), 0);
 	ck_assert_uint_eq(who(1, 1000), 10);
 	ck_assert(cmt_tracker_lookup(tracker, 2, 1000)->freed);
 	ck_assert_uint_eq(who(3, 1000), 9);
-	ck_assert_uint_eq(nr_active(), 2);
+	ck_assert_str_eq(cmt_tracker_lookup(tracker, 4, 1000)->comm, "new");
+	ck_assert(cmt_tracker_lookup(tracker, 5, 1000)->freed);
+	ck_assert_uint_eq(cmt_tracker_lookup(tracker, 5, 1000)->until, 700);
+	ck_assert_uint_eq(who(6, 1000), 9);
+	ck_assert_uint_eq(nr_active(), 4);
+	cmt_snapshot_free(s);
+
+	/* a newer snapshot counts, whatever came before it */
+	s = snapshot_new(1000, 6);
+	ck_assert_int_eq(cmt_tracker_sync(tracker, s), 0);
+	ck_assert_str_eq(cmt_tracker_lookup(tracker, 4, 1000)->comm, "snap");
+	ck_assert_uint_eq(nr_active(), 6);
 	cmt_snapshot_free(s);
 }
 END_TEST
