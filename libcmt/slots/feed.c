@@ -204,7 +204,7 @@ static int sync_owners(struct cmt_reader *reader, struct cmt_slots *slots)
 	if (cmt_slots_synced(slots, missed))
 		return 0;
 	err = cmt_device_snapshot(reader->dev, &snapshot);
-	return err ? err : cmt_slots_sync(slots, snapshot, missed);
+	return err ? err : cmt_slots_sync_missed(slots, snapshot, missed);
 }
 
 /* A round, its owners, its slots.  *@again: another one may find more. */

@@ -408,10 +408,10 @@ bool cmt_slots_synced(const struct cmt_slots *slots, uint64_t missed)
 	return slots->snapshot || slots->synced == missed + 1;
 }
 
-int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
-		   uint64_t missed)
+/* Returns 0, -EINVAL or -ENOMEM; the slots own @snapshot, also then. */
+static int take_snapshot(struct cmt_slots *slots, struct cmt_snapshot *snapshot)
 {
-	int err = 0;
+	int err = cmt_tracker_sync_possible(slots->tracker, snapshot) ? 0 : -EINVAL;
 
 	for (uint32_t i = 0; !err && i < snapshot->count; i++) {
 		err = add_event(slots, &snapshot->records[i]);
@@ -425,10 +425,28 @@ int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
 	}
 	cmt_snapshot_free(slots->snapshot);
 	slots->snapshot = snapshot;
-	slots->synced = missed + 1;
 	if (slots->started)
 		window_use_snapshot(slots, slots->floor - 1);
 	return 0;
+}
+
+int cmt_slots_sync(struct cmt_slots *slots, const struct cmt_snapshot *snapshot)
+{
+	struct cmt_snapshot *copy;
+	int err = cmt_snapshot_new(&copy, snapshot->as_of, snapshot->records,
+				   snapshot->count);
+
+	return err ? err : take_snapshot(slots, copy);
+}
+
+int cmt_slots_sync_missed(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
+			  uint64_t missed)
+{
+	int err = take_snapshot(slots, snapshot);
+
+	if (!err)
+		slots->synced = missed + 1;
+	return err;
 }
 
 const uint64_t *cmt_slots_news(const struct cmt_slots *slots)

@@ -15,13 +15,12 @@ void cmt_slots_gap(struct cmt_slots *slots, uint32_t cpu, uint64_t begin,
 		   uint64_t end, uint64_t lost);
 
 /*
- * Give the slots a snapshot of the owners, when records had been missed @missed
- * times.  The slots own @snapshot, also on error.  The snapshot is in force from its
- * as_of on.  Until the floor has reached as_of, no other snapshot is needed; a newer
- * one may replace it.  Returns 0, -EINVAL or -ENOMEM.
+ * As cmt_slots_sync(), when records had been missed @missed times.  The slots own
+ * @snapshot, also on error.  Until the floor has reached as_of, no other snapshot is
+ * needed.
  */
-int cmt_slots_sync(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
-		   uint64_t missed);
+int cmt_slots_sync_missed(struct cmt_slots *slots, struct cmt_snapshot *snapshot,
+			  uint64_t missed);
 
 /*
  * In the callback: a bitmap of RMIDs.  An entry of another RMID that is at the same address

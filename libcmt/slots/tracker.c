@@ -422,8 +422,8 @@ void cmt_tracker_advance(struct cmt_tracker *tracker, uint64_t ts)
 	}
 }
 
-static bool sync_possible(const struct cmt_tracker *tracker,
-			  const struct cmt_snapshot *snapshot)
+bool cmt_tracker_sync_possible(const struct cmt_tracker *tracker,
+			       const struct cmt_snapshot *snapshot)
 {
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		const struct cmt_record *record = &snapshot->records[i];
@@ -489,7 +489,7 @@ int cmt_tracker_sync(struct cmt_tracker *tracker,
 {
 	uint64_t as_of = snapshot->as_of;
 
-	if (!sync_possible(tracker, snapshot))
+	if (!cmt_tracker_sync_possible(tracker, snapshot))
 		return -EINVAL;
 	cmt_tracker_advance(tracker, as_of);
 	free_missing(tracker, as_of);

@@ -26,6 +26,10 @@ const struct cmt_hot *cmt_tracker_hot(const struct cmt_tracker *tracker);
  */
 const struct cmt_owner *cmt_tracker_next_owner(const struct cmt_tracker *tracker, uint32_t rmid);
 
+/* Would cmt_tracker_sync() accept @snapshot? */
+bool cmt_tracker_sync_possible(const struct cmt_tracker *tracker,
+			       const struct cmt_snapshot *snapshot);
+
 /* Are @max events of @rmid queued, or 256 times as many of all RMIDs? */
 bool cmt_tracker_full(const struct cmt_tracker *tracker, uint32_t rmid, uint32_t max);
 

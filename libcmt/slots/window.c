@@ -86,6 +86,7 @@ static int retire(struct cmt_slots *slots, struct slot *slot)
 	};
 	int ret;
 
+	window_use_snapshot(slots, out.start_ns - 1);
 	out.nr_entries = cmt_entries_emit(slots->entries, slot->number,
 					  out.end_ns, &out.entries);
 	emit_cpus(slots, slot);

@@ -54,7 +54,7 @@ struct cmt_slots {
 	uint64_t lost;		/* not in any slot yet */
 	uint32_t nr_gaps;	/* open ones */
 	struct gap *gaps;	/* [cpu] */
-	uint64_t synced;	/* 1 + @missed of the last cmt_slots_sync() */
+	uint64_t synced;	/* 1 + @missed of the last cmt_slots_sync_missed() */
 	struct cmt_snapshot *snapshot;	/* waits for the floor, or NULL */
 	struct slot *last;		/* found */
 	struct slot slots[];

@@ -20,7 +20,6 @@ struct usage_replay {
 	uint32_t nr;
 	bool ended;
 	bool flushed;		/* nothing came since the end was met */
-	uint64_t synced;	/* the number of lists of owners so far */
 	struct rec_state state;	/* the last one */
 	bool has_state, new_state;
 	bool has_first;		/* first_dropped is set */
@@ -28,15 +27,11 @@ struct usage_replay {
 	uint64_t quiet;
 };
 
-/* Untrusted input: entries that cannot be owners are skipped. */
+/* Untrusted input: a list with entries that cannot be owners is skipped. */
 static int take_owners(struct cmt_usage *usage, const struct cmt_snapshot *owners)
 {
-	struct cmt_snapshot *copy;
-	int err;
+	int err = cmt_slots_sync(usage->slots, owners);
 
-	if (cmt_snapshot_new(&copy, owners->as_of, owners->records, owners->count))
-		return -ENOMEM;
-	err = cmt_slots_sync(usage->slots, copy, usage->replay->synced++);
 	return err == -EINVAL ? 0 : err;
 }
 

@@ -329,7 +329,7 @@ int cmt_usage_sync(struct cmt_usage *usage, const struct cmt_snapshot *snapshot)
 {
 	if (usage->source != &given)
 		return -EINVAL;
-	return cmt_tracker_sync(cmt_slots_tracker(usage->slots), snapshot);
+	return cmt_slots_sync(usage->slots, snapshot);
 }
 
 int cmt_usage_set_uncore(struct cmt_usage *usage,

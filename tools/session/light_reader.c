@@ -63,7 +63,10 @@ static int add_records(struct light_reader *light, const struct cmt_snapshot *re
 	return ret;
 }
 
-/* The owners are read last: then every RMID that was read is known. */
+/*
+ * The owners are read last: then every RMID that was read is known.  They are set last:
+ * these readings retire the slots that the owners before them wait for.
+ */
 static int read_all(struct light_reader *light)
 {
 	struct cmt_snapshot *readings, *owners;
@@ -73,11 +76,11 @@ static int read_all(struct light_reader *light)
 		return ret;
 	ret = cmt_device_snapshot(light->dev, &owners);
 	if (!ret) {
-		ret = cmt_usage_sync(light->usage, owners);
+		ret = add_records(light, readings);
+		if (!ret)
+			ret = cmt_usage_sync(light->usage, owners);
 		cmt_snapshot_free(owners);
 	}
-	if (!ret)
-		ret = add_records(light, readings);
 	cmt_snapshot_free(readings);
 	light->read_ns = clock_ns(CLOCK_MONOTONIC) + METER_READ_NS;
 	return ret;

@@ -129,8 +129,8 @@ CMT_API void cmt_snapshot_free(struct cmt_snapshot *snapshot);
 
 /**
  * Take a snapshot of the RMID assignments: CMT_REC_EXISTING records, oldest first.  Free
- * the snapshot with cmt_snapshot_free().  cmt_tracker_sync() needs it at the start and
- * after lost records.  Thread-safe.  Returns 0, -ENOMEM, -EPROTO (impossible records) or
+ * the snapshot with cmt_snapshot_free().  cmt_slots_sync(), cmt_usage_sync() or
+ * cmt_tracker_sync() needs it at the start and after lost records.  Thread-safe.  Returns 0, -ENOMEM, -EPROTO (impossible records) or
  * -errno of ioctl(2).
  */
 CMT_API int cmt_device_snapshot(const struct cmt_device *dev,

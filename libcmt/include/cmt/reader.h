@@ -28,7 +28,9 @@ struct cmt_reader;
  * cmt_record_lost() returns how many.  Its ts is that of the last record delivered before
  * it (0: none was), so that the order holds.  It does not count as delivered.  Lifecycle
  * records may be among the lost ones: take a cmt_device_snapshot() and pass it to
- * cmt_tracker_sync().  Do the same when records were late (cmt_reader_counts.late).
+ * cmt_slots_sync() or cmt_usage_sync().  Do the same when records were late
+ * (cmt_reader_counts.late).  The next records are older than the snapshot: a program with
+ * a tracker alone passes it to cmt_tracker_sync() after the last record up to its as_of.
  */
 #define CMT_REC_LOST 0xff00
 

@@ -401,7 +401,7 @@ CMT_API int cmt_recording_about(struct cmt_recording *recording,
 /** Types of items. */
 enum cmt_recording_type {
 	CMT_RECORDING_RECORDS = 1,
-	CMT_RECORDING_OWNERS,	/**< for cmt_tracker_sync() or cmt_usage_sync(), before
+	CMT_RECORDING_OWNERS,	/**< for cmt_slots_sync() or cmt_usage_sync(), before
 				 *   the next records: at the begin, after
 				 *   cmt_recording_seek(), after damage, and where
 				 *   cmt_recorder_snapshot() was called

@@ -239,7 +239,21 @@ CMT_API int cmt_slots_add(struct cmt_slots *slots,
  */
 CMT_API int cmt_slots_flush(struct cmt_slots *slots);
 
-/** The tracker, for cmt_tracker_sync() and lookups.  The slots own it. */
+/**
+ * Set the owners to those of a snapshot: at the start, and after lost or late records.  The
+ * snapshot counts from its as_of on: records from before as_of, also those that are added
+ * later, keep their owners.  The owners in it are known at once.  Owners that it does not
+ * have are freed when the slots up to as_of are retired; until then a newer snapshot
+ * replaces it.  cmt_reader_feed() does this itself.
+ *
+ * @snapshot: copied
+ *
+ * Returns 0, -EINVAL (an impossible snapshot; state unchanged) or -ENOMEM.
+ */
+CMT_API int cmt_slots_sync(struct cmt_slots *slots,
+			   const struct cmt_snapshot *snapshot);
+
+/** The tracker, for lookups.  The slots own it. */
 CMT_API struct cmt_tracker *cmt_slots_tracker(struct cmt_slots *slots);
 
 /** Records by what became of them, since cmt_slots_new(). */

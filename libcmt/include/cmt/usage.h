@@ -255,7 +255,7 @@ CMT_API int cmt_usage_refresh(struct cmt_usage *usage, unsigned int what);
 CMT_API int cmt_usage_add(struct cmt_usage *usage,
 			  const struct cmt_record *record);
 
-/** Without a device: set the owners, as cmt_tracker_sync().  Returns as that function, or
+/** Without a device: set the owners, as cmt_slots_sync().  Returns as that function, or
  *  -EINVAL (there is a device).
  */
 CMT_API int cmt_usage_sync(struct cmt_usage *usage,

@@ -482,7 +482,7 @@ START_TEST(test_owners_of_snapshots_bounded)
 	add(sample(10 * MS, 1, 1, 0, 1));
 	for (uint32_t i = 0; i < 1100; i++) {
 		ck_assert_int_eq(cmt_snapshot_new(&snapshot, 3600000 * MS + 1, &existing, 1), 0);
-		ck_assert_int_eq(cmt_slots_sync(slots, snapshot, i), 0);
+		ck_assert_int_eq(cmt_slots_sync_missed(slots, snapshot, i), 0);
 	}
 	event(CMT_REC_UPDATE, 10 * MS, 5, 1);
 	ck_assert_uint_eq(counts().malformed, 1);
@@ -498,7 +498,7 @@ static void take_snapshot(uint64_t as_of, uint32_t rmid, uint32_t generation, ui
 	struct cmt_snapshot *snapshot;
 
 	ck_assert_int_eq(cmt_snapshot_new(&snapshot, as_of, &existing, 1), 0);
-	ck_assert_int_eq(cmt_slots_sync(slots, snapshot, 0), 0);
+	ck_assert_int_eq(cmt_slots_sync_missed(slots, snapshot, 0), 0);
 }
 
 /* The UPDATE is after the snapshot: in its slot, or the next record, 40 slots later. */
@@ -521,6 +521,31 @@ START_TEST(test_update_after_snapshot)
 	cmt_slots_flush(slots);
 	ck_assert_uint_eq(outs[nr_outs - 1].owners[0].tgid, 77);
 	ck_assert_uint_eq(outs[nr_outs - 1].owners[0].since, 1);
+}
+END_TEST
+
+/* Owners of a snapshot are known at once; others end with it, also in a gap of slots. */
+START_TEST(test_sync_frees_at_its_time)
+{
+	const struct cmt_record existing = {
+		.type = CMT_REC_EXISTING, .ts = 12 * MS, .rmid = 6, .generation = 1,
+		.tgid = 60,
+	};
+	struct cmt_snapshot *snapshot;
+
+	ck_assert_int_eq(cmt_snapshot_new(&snapshot, 13 * MS, &existing, 1), 0);
+	event(CMT_REC_ALLOC, 9 * MS, 5, 1);
+	add(sample(10 * MS, 5, 1, 0, 7));
+	ck_assert_int_eq(cmt_slots_sync(slots, snapshot), 0);
+	cmt_snapshot_free(snapshot);
+	add(sample(12 * MS + 1, 6, 1, 0, 8));
+	tick(20 * MS, 0, 0, 0);
+	cmt_slots_flush(slots);
+	ck_assert_uint_eq(nr_outs, 4);
+	ck_assert_uint_eq(outs[2].slot.nr_entries, 2);
+	ck_assert_uint_eq(outs[2].owners[1].tgid, 60);
+	ck_assert_uint_eq(outs[3].slot.nr_entries, 1);
+	ck_assert_uint_eq(outs[3].owners[0].tgid, 60);
 }
 END_TEST
 
@@ -1324,6 +1349,7 @@ int main(void)
 	tcase_add_test(tcase, test_events_bounded);
 	tcase_add_test(tcase, test_owners_of_snapshots_bounded);
 	tcase_add_loop_test(tcase, test_update_after_snapshot, 0, 2);
+	tcase_add_test(tcase, test_sync_frees_at_its_time);
 	tcase_add_test(tcase, test_cpus);
 	tcase_add_test(tcase, test_lost_counted_in_slots);
 	tcase_add_test(tcase, test_counts_by_kind);

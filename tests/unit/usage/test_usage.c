@@ -445,6 +445,67 @@ START_TEST(test_usage_lost_owner_counts_once)
 }
 END_TEST
 
+/* Records that wait in the rings are older than the snapshot: an owner that ended there. */
+START_TEST(test_usage_sync_keeps_owners_before)
+{
+	struct cmt_record next = event(CMT_REC_EXISTING, 108 * MS, 2, 14, 0);
+	struct cmt_record ended = event(CMT_REC_ALLOC, 103 * MS, 2, 13, 0);
+	struct cmt_record reading = sample(2, 0, 104 * MS, 700, 0);
+	const struct cmt_usage_row *rows;
+	struct cmt_snapshot *snapshot;
+
+	ended.tgid = 77;
+	next.generation = 2;
+	ck_assert_int_eq(cmt_snapshot_new(&snapshot, 110 * MS, &next, 1), 0);
+	begin(CMT_USAGE_BY_PROCESS);
+	add(tick(0, 100 * MS, 0));
+	ck_assert_int_eq(cmt_usage_sync(usage, snapshot), 0);
+	cmt_snapshot_free(snapshot);
+	add(ended);
+	add(reading);
+	ended.type = CMT_REC_FREE;
+	ended.ts = 105 * MS;
+	add(ended);
+	next.type = CMT_REC_ALLOC;
+	add(next);
+	reading.ts = 112 * MS;
+	reading.generation = 2;
+	reading.sample.occupancy_bytes = 300;
+	add(reading);
+	rows = close_rows(2);
+	ck_assert_uint_eq(rows[0].pid, 102);
+	ck_assert_uint_eq(rows[0].occupancy.most_bytes, 300);
+	ck_assert_uint_eq(rows[1].pid, 77);
+	ck_assert_uint_eq(rows[1].occupancy.most_bytes, 700);
+	end();
+}
+END_TEST
+
+/* A snapshot that cannot be changes nothing. */
+START_TEST(test_usage_sync_impossible)
+{
+	struct cmt_record records[2] = {
+		event(CMT_REC_EXISTING, MS, 2, 13, 0),
+		event(CMT_REC_EXISTING, MS, NR_RMIDS, 14, 0),
+	};
+	const struct cmt_usage_row *rows;
+	struct cmt_snapshot *snapshot;
+
+	ck_assert_int_eq(cmt_snapshot_new(&snapshot, 2 * MS, records, 2), 0);
+	begin(CMT_USAGE_BY_PROCESS);
+	ck_assert_int_eq(cmt_usage_sync(usage, snapshot), -EINVAL);
+	snapshot->records[1].rmid = 3;
+	snapshot->records[1].type = CMT_REC_ALLOC;
+	ck_assert_int_eq(cmt_usage_sync(usage, snapshot), -EINVAL);
+	read_at(0, 3 * MS, 1, 0);
+	read_at(2, 3 * MS, 1, 0);
+	rows = close_rows(2);
+	ck_assert(!rows[0].pid && !rows[1].pid);
+	cmt_snapshot_free(snapshot);
+	end();
+}
+END_TEST
+
 /* The ALLOC was lost: what the owner moved before its first reading is not known. */
 START_TEST(test_usage_first_reading_without_alloc)
 {
@@ -1877,6 +1938,8 @@ int main(void)
 	UNIT_CASE(suite, test_usage_first_reading_counts);
 	UNIT_CASE(suite, test_usage_first_reading_later);
 	UNIT_CASE(suite, test_usage_lost_owner_counts_once);
+	UNIT_CASE(suite, test_usage_sync_keeps_owners_before);
+	UNIT_CASE(suite, test_usage_sync_impossible);
 	tcase_add_loop_test(lost, test_usage_first_reading_without_alloc, 0, 2);
 	tcase_add_loop_test(lost, test_usage_first_reading_alloc_late, 0, 2);
 	suite_add_tcase(suite, lost);
