@@ -199,7 +199,9 @@ int cmt_reader_begin_feed(struct cmt_reader *reader)
 {
 	int err = reader_begin(reader);
 
-	if (!err)
+	if (err)
+		cmt_reader_end(reader, err);
+	else
 		cmt_merge_restart(reader->merge);
 	return err;
 }
@@ -216,9 +218,8 @@ int cmt_reader_read(struct cmt_reader *reader, struct cmt_record *records,
 {
 	int got = reader_begin(reader);
 
-	if (got)
-		return got;
-	got = cmt_merge_read(reader->merge, records, n);
+	if (!got)
+		got = cmt_merge_read(reader->merge, records, n);
 	cmt_reader_end(reader, got);
 	return got;
 }

@@ -16,7 +16,7 @@ struct cmt_reader {
 	struct cmt_merge *merge;
 	bool latency_default;
 	bool taken;		/* readiness, for the records being read */
-	bool ready;		/* the last call found something */
+	bool ready;		/* the last call returned another value than 0 */
 	uint32_t least_records;	/* of the smallest ring */
 	uint32_t nr_rings;
 	const void *rings[];
@@ -24,7 +24,7 @@ struct cmt_reader {
 
 /*
  * Set the time of the sources, whose records are then taken one ring after the other.
- * Returns 0 or -errno.
+ * Returns 0 or -errno; then cmt_reader_end() is called.
  */
 int cmt_reader_begin_feed(struct cmt_reader *reader);
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "device/device.h"
 #include "fake_device.h"
 #include "image.h"
 #include "unit.h"
@@ -532,6 +533,30 @@ START_TEST(test_latency_beyond_the_rings)
 END_TEST
 
 /* When what is held falls due, a wait for nothing may end. */
+static int fail_pump(const struct cmt_device *device)
+{
+	(void)device;
+	return -ENODEV;
+}
+
+/* A device that cannot be asked: no time to wait from the call before is left. */
+static void check_timeout_of_failure(struct cmt_slots *slots)
+{
+	const struct cmt_device_ops *ops = dev->ops;
+	struct cmt_device_ops failing = *ops;
+
+	failing.pump = fail_pump;
+	for (int feeds = 0; feeds < 2; feeds++) {
+		ck_assert_int_eq(cmt_reader_timeout(reader), -1);
+		dev->ops = &failing;
+		ck_assert_int_eq(feeds ? cmt_reader_feed(reader, slots) :
+				 cmt_reader_read(reader, out, 256), -ENODEV);
+		ck_assert_int_eq(cmt_reader_timeout(reader), 0);
+		dev->ops = ops;
+		ck_assert_int_eq(cmt_reader_read(reader, out, 256), 0);
+	}
+}
+
 START_TEST(test_timeout)
 {
 	struct cmt_slots_opts opts = {
@@ -567,7 +592,7 @@ START_TEST(test_timeout)
 	ck_assert_int_eq(cmt_reader_timeout(reader), 0);
 	ck_assert_int_eq(feed_all(slots), 0);
 	ck_assert_int_eq(retired, 1);
-	ck_assert_int_eq(cmt_reader_timeout(reader), -1);
+	check_timeout_of_failure(slots);
 	cmt_slots_free(slots);
 }
 END_TEST
