@@ -213,21 +213,60 @@ static void source_batch(struct cqm_source *source)
 			  cmt_table_generation(rmid));
 }
 
+/* Can a CPU read the counters of the domain?  Racy. */
+static bool domain_is_up(u32 domain)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct cmt_cpu *c = &per_cpu(cmt_cpus, cpu);
+
+		if (READ_ONCE(c->up) && READ_ONCE(c->domain) == domain)
+			return true;
+	}
+	return false;
+}
+
+static void last_forget(struct cqm_source *source, struct cqm_last *last)
+{
+	unsigned long flags;
+
+	if (!last->values[CQM_OCCUPANCY])
+		return;
+	raw_spin_lock_irqsave(&cqm_lock, flags);
+	occupancy_set(source, last, 0);
+	raw_spin_unlock_irqrestore(&cqm_lock, flags);
+}
+
+/*
+ * No CPU of the domain is up: what its cache held is no present occupancy.  Traffic goes on
+ * from the last reading, when a CPU is up again.
+ */
+static void source_forget_domain(struct cqm_source *source, u32 domain)
+{
+	struct cqm_group *group;
+	u32 rmid;
+
+	if (!source->of_owner) {
+		for (rmid = 0; rmid < source->nr_lasts; rmid++)
+			last_forget(source, &source->lasts[rmid]);
+		return;
+	}
+	last_forget(source, &source->lasts[domain]);
+	list_for_each_entry(group, &source->groups, list)
+		last_forget(source, &group->lasts[domain]);
+}
+
 /* Drop the readings of RMIDs that have another owner now, or none. */
 static void source_forget(struct cqm_source *source)
 {
 	struct cqm_last *last;
-	unsigned long flags;
 	u32 rmid;
 
 	for (rmid = 0; rmid < source->nr_lasts; rmid++) {
 		last = &source->lasts[rmid];
-		if (!last->values[CQM_OCCUPANCY] ||
-		    last->key == KEY(rmid, cmt_table_generation(rmid)))
-			continue;
-		raw_spin_lock_irqsave(&cqm_lock, flags);
-		occupancy_set(source, last, 0);
-		raw_spin_unlock_irqrestore(&cqm_lock, flags);
+		if (last->key != KEY(rmid, cmt_table_generation(rmid)))
+			last_forget(source, last);
 	}
 }
 
@@ -329,6 +368,7 @@ void cqm_sources_read(struct cqm_source *only)
 {
 	struct cqm_source *source;
 	u32 domain;
+	bool up;
 
 	lockdep_assert_held(&cqm_mutex);
 	list_for_each_entry(source, &cqm_sources, list)
@@ -336,11 +376,17 @@ void cqm_sources_read(struct cqm_source *only)
 			source_prepare(source);
 	for (domain = 0; domain < cmt_sampler_domains(); domain++) {
 		batch.domain = domain;
-		list_for_each_entry(source, &cqm_sources, list)
-			if ((!only || source == only) &&
-			    (source->domain == CQM_ALL_DOMAINS ||
-			     source->domain == domain))
+		up = domain_is_up(domain);
+		list_for_each_entry(source, &cqm_sources, list) {
+			if ((only && source != only) ||
+			    (source->domain != CQM_ALL_DOMAINS &&
+			     source->domain != domain))
+				continue;
+			if (up)
 				source_batch(source);
+			else
+				source_forget_domain(source, domain);
+		}
 		if (batch.nr)
 			batch_flush();
 	}

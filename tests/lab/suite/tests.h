@@ -57,6 +57,7 @@ extern const struct test pmu_off_tests[];
 extern const struct test perf_counts_tests[];
 extern const struct test perf_share_tests[];
 extern const struct test perf_shares_tests[];
+extern const struct test cqm_domains_tests[];
 extern const struct test cqm_measured_tests[];
 extern const struct test wait_truth_tests[];
 extern const struct test wait_usage_tests[];
