@@ -13,8 +13,11 @@ CMT_CACHE=${CMT_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/cmt-lab}
 CMT_OUT=${CMT_OUT:-$CMT_TOP/build-tests}
 # A script and its child processes count time from the same start.
 export CMT_START=${CMT_START:-$(date +%s)}
-export CMT_CACHE CMT_OUT
 mkdir -p "$CMT_CACHE" "$CMT_OUT"
+# One spelling, from the root: scripts change their directory, and compilers print it so.
+CMT_CACHE=$(cd -- "$CMT_CACHE" && pwd -P)
+CMT_OUT=$(cd -- "$CMT_OUT" && pwd -P)
+export CMT_CACHE CMT_OUT
 
 # say TEXT...: one line with the time since the start of the run
 say()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Faults that sparse and coccinelle have to find in here; tests/parts/static compiles it. */
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
@@ -27,3 +28,6 @@ void planted_free(void *memory)
 	if (memory)
 		kfree(memory);
 }
+
+MODULE_DESCRIPTION("Faults that analyzers find");
+MODULE_LICENSE("GPL");

@@ -149,6 +149,12 @@ grep -q 'another run is at work in .*/build-tests' "$state/said" || says why "$l
 grep -q CMT_OUT= "$state/said" || says "what to do" "$last"
 CMT_OUT=$state/other run dkms
 says 0 "$status"
+
+what="CMT_OUT as a path from here, behind a link, with a slash at its end"
+script parts/dkms <<<'cd / && touch "$CMT_OUT/made" && echo "$CMT_OUT" && echo "1 passed, 0 failed"'
+ln -s other "$state/link"
+(cd "$state" && CMT_OUT=./link/ ./tests/run dkms) >"$state/said" 2>&1 || true
+says "$(cd "$state/other" && pwd -P)" "$(grep -x '/.*' "$state/said" || true)"
 kill "$pid"
 ends 143
 run dkms
