@@ -49,11 +49,11 @@ class Exporter:
     def page(self, **headers):
         return fetch(f"http://{self.address}/metrics", **headers)
 
-    def wait_for_values(self):
+    def wait_for_values(self, family="cmt_l3_occupancy_bytes"):
         end = time.monotonic() + DEADLINE
-        while "cmt_l3_occupancy_bytes{" not in self.page():
+        while family + "{" not in self.page():
             if time.monotonic() > end:
-                sys.exit("it has no values")
+                sys.exit(f"it has no {family}")
             time.sleep(0.1)
 
     def cpu_ns(self):
@@ -241,9 +241,7 @@ def scrape(directory):
 def few_values():
     exporter = Exporter(CMT_FAKE="software")
     check_promtool(exporter, "before the first interval")
-    end = time.monotonic() + DEADLINE
-    while "cmt_container_rmids{" not in exporter.page() and time.monotonic() < end:
-        time.sleep(0.1)
+    exporter.wait_for_values("cmt_container_rmids")
     check_promtool(exporter, "a machine without values")
     exporter.stop()
 
