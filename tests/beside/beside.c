@@ -126,13 +126,16 @@ static bool is_wrong(const struct value *value, const struct answer *answer)
 		 answer->is <= answer->most + value->allowed);	/* no NAN is */
 }
 
-/* What a row says of a wrong value; NULL: it is not allowed. */
-static const char *excuse(const struct value *value, const struct answer *answer,
-			  bool admitted)
+/* What a row says of a wrong value; NULL: it is not allowed.  Only a loaded cmt has owners. */
+static const char *excuse(const struct value *value, const struct answers *answers,
+			  enum state state, const struct answer *answer)
 {
-	if (admitted)
+	if (state == WITHOUT)
+		return NULL;
+	if (answers->admitted[state])
 		return "the tool says so";
-	return value->less && answer->is < answer->least ? value->less : NULL;
+	return value->less && state != UNLOADED && answer->is < answer->least ?
+	       value->less : NULL;
 }
 
 /* Returns whether the row is as it has to be. */
@@ -154,8 +157,7 @@ static bool print_row(const struct client *client, struct answers *answers, unsi
 		wrong = is_wrong(value, answer);
 		n += print_answer(row + n, sizeof(row) - n, value, answer, wrong);
 		if (wrong && verdict)
-			verdict = state == WITHOUT ? NULL :
-				  excuse(value, answer, answers->admitted[state]);
+			verdict = excuse(value, answers, state, answer);
 	}
 	note("%s | %s | %s |", row, number(value->allowed, value->decimals),
 	     verdict ? verdict : "**differs**");
