@@ -145,10 +145,7 @@ void cycles_real_time(void)
 	struct dev dev;
 	pid_t pid;
 
-	if (!lab_present()) {
-		note("no CPU has RMIDs");
-		return;
-	}
+	CHECK(lab_present(), "no CPU has RMIDs");
 	storm_prepare();
 	raise_rcu();
 	run_on(0, 0);
@@ -176,10 +173,8 @@ void cycles_sleep(void)
 	struct rng rng = { 1 };
 	struct dev dev;
 
-	if (!lab_present() || access(SUSPEND_POWER "pm_test", F_OK)) {
-		note("this kernel cannot test a suspend");
-		return;
-	}
+	CHECK(lab_present(), "no CPU has RMIDs");
+	CHECK(!access(SUSPEND_POWER "pm_test", F_OK), "this kernel cannot test a suspend");
 	storm_prepare();
 	load("");
 	use(&dev);

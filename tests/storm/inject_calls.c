@@ -340,10 +340,7 @@ void famine_calls(void)
 	unsigned int i;
 	int fail;
 
-	if (!famine_possible()) {
-		note("this kernel cannot make allocations fail");
-		return;
-	}
+	CHECK(famine_possible(), "this kernel cannot make allocations fail");
 	open_for_famine("ring_records=256");
 	cqm_type = pmu_type("cmt");
 	CHECK(cqm_type, "no PMU cmt");

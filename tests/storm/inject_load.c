@@ -133,10 +133,7 @@ void famine_load(void)
 	unsigned int i;
 	int fail;
 
-	if (!famine_possible()) {
-		note("this kernel cannot make allocations fail");
-		return;
-	}
+	CHECK(famine_possible(), "this kernel cannot make allocations fail");
 	inject_begin();
 	fail = inject_open("thread-self");
 	for (i = 0; i < nr; i++)
@@ -237,10 +234,7 @@ static void starve_task(const char *who, int fail, bool only_last)
 
 void famine_online(void)
 {
-	if (!famine_possible()) {
-		note("this kernel cannot make allocations fail");
-		return;
-	}
+	CHECK(famine_possible(), "this kernel cannot make allocations fail");
 	inject_begin();
 	starve_task("who asks", inject_open("thread-self"), false);
 	starve_task("cpuhp/1", fail_open_hotplug(), true);
