@@ -2,6 +2,7 @@
 /*
  * A suspend may reset the counters.  The difference to the reading before would be near
  * 2^width units, and is not traffic: the first sample afterwards is flagged as rebased.
+ * What is moved after it is counted again.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +17,8 @@
 
 #define BYTES		(32U << 20)	/* more than the cache: traffic */
 #define ASLEEP_S	2
+#define GAP_NS		1100000000ULL	/* CMT_COUNTER_GAP_NS */
+#define WALK_TRIES	5
 
 /* No sample has more than the true traffic; at least one sample is rebased. */
 static size_t check_samples(const struct log *log, const struct worker *worker,
@@ -46,13 +49,101 @@ static size_t check_samples(const struct log *log, const struct worker *worker,
 	return rebased;
 }
 
+static uint64_t moved(const struct worker *worker)
+{
+	return lab_ask(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0)).first;
+}
+
+static struct cmt_record last_total(const struct log *log, const struct worker *worker)
+{
+	const struct cmt_record *sample = last_sample(log, worker->rmid);
+
+	CHECK(sample, "no sample");
+	CHECK(sample->flags & CMT_F_MBM_TOTAL, "flags %#x", sample->flags);
+	return *sample;
+}
+
+/* A sample that is read after this call */
+static struct cmt_record sample_now(struct dev *dev, const struct worker *worker)
+{
+	struct recorder recorder;
+	struct cmt_record r;
+
+	recorder_start(&recorder, dev, true);
+	wait_read(L3, worker->rmid);
+	recorder_stop(&recorder);
+	r = last_total(&recorder.log, worker);
+	log_free(&recorder.log);
+	return r;
+}
+
+/* The longest time without a sample since @ts, the time of one */
+static uint64_t longest_gap(const struct log *log, const struct worker *worker, uint64_t ts)
+{
+	uint64_t gap = 0;
+	size_t i;
+
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type != CMT_REC_SAMPLE || r->rmid != worker->rmid || r->ts <= ts)
+			continue;
+		gap = r->ts - ts > gap ? r->ts - ts : gap;
+		ts = r->ts;
+	}
+	return gap;
+}
+
+/*
+ * Between two samples of a worker at rest, a walk is counted to 2 %.  Returns false if the
+ * host did not run the guest for so long that the module had to begin anew.
+ */
+static bool walk_is_counted(struct dev *dev, struct worker *worker)
+{
+	struct cmt_record from, to;
+	struct recorder recorder;
+	uint64_t truth, said, gap;
+
+	worker_go(worker, false);
+	from = sample_now(dev, worker);
+	truth = moved(worker);
+	recorder_start(&recorder, dev, true);
+	worker_go(worker, true);
+	worker_wait(worker, 2);
+	worker_go(worker, false);
+	wait_read(L3, worker->rmid);
+	recorder_stop(&recorder);
+	truth = moved(worker) - truth;
+	to = last_total(&recorder.log, worker);
+	gap = longest_gap(&recorder.log, worker, from.ts);
+	log_free(&recorder.log);
+	said = to.sample.mbm_total_bytes - from.sample.mbm_total_bytes;
+	note("after it: said %llu bytes, there were %llu; at most %llu ms between samples",
+	     (unsigned long long)said, (unsigned long long)truth,
+	     (unsigned long long)gap / 1000000);
+	if (gap > GAP_NS)
+		return false;
+	CHECK(said + truth / 50 + lab_unit() >= truth && said <= truth + truth / 50 + lab_unit(),
+	      "said %llu bytes, there were %llu", (unsigned long long)said,
+	      (unsigned long long)truth);
+	return true;
+}
+
+static void check_walk(struct dev *dev, struct worker *worker)
+{
+	unsigned int tries = 1;
+
+	while (!walk_is_counted(dev, worker))
+		CHECK(tries++ < WALK_TRIES, "the guest stood still in each of %u walks",
+		      WALK_TRIES);
+}
+
 static void resume(const char *level, const char *state)
 {
 	struct worker *worker = worker_start(BYTES);
-	const struct cmt_record *sample;
 	struct recorder recorder;
 	struct cmt_record first;
-	struct lab_answer from, to;
+	uint64_t truth;
 	size_t rebased;
 	struct dev dev;
 
@@ -62,27 +153,21 @@ static void resume(const char *level, const char *state)
 	model_begin();
 	worker_go(worker, true);
 	worker_wait(worker, 2);
-	recorder_start(&recorder, &dev, true);
-	from = lab_ask(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0));
-	wait_read(L3, worker->rmid);
-	recorder_stop(&recorder);
-	sample = last_sample(&recorder.log, worker->rmid);
-	CHECK(sample && sample->flags & CMT_F_MBM_TOTAL, "no sample");
-	first = *sample;
-	log_free(&recorder.log);
+	truth = moved(worker);
+	first = sample_now(&dev, worker);
 
 	recorder_start(&recorder, &dev, true);
 	suspend_once(level, state, ASLEEP_S);
 	worker_wait(worker, 2);
 	wait_read(L3, worker->rmid);
 	recorder_stop(&recorder);
-	to = lab_ask(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0));
-	rebased = check_samples(&recorder.log, worker, &first,
-				to.first - from.first);
+	truth = moved(worker) - truth;
+	rebased = check_samples(&recorder.log, worker, &first, truth);
 	note("%s, tested by %s: %zu samples say that they begin anew", state,
 	     level, rebased);
 	CHECK(rebased, "it is not said that the counter began anew");
 	log_free(&recorder.log);
+	check_walk(&dev, worker);
 	lab_switch(false);
 	worker_stop(worker);
 	dev_close(&dev);
@@ -109,11 +194,6 @@ static struct cmt_record read_worker(const struct dev *dev,
 	      "RMID %u, generation %u", r.rmid, r.generation);
 	CHECK(r.flags & CMT_F_MBM_TOTAL, "flags %#x", r.flags);
 	return r;
-}
-
-static uint64_t moved(const struct worker *worker)
-{
-	return lab_ask(LAB_TRAFFIC, LAB_ARG(L3, worker->rmid, 0)).first;
 }
 
 /*
