@@ -4,6 +4,7 @@
  * 2^width units, and is not traffic: the first sample afterwards is flagged as rebased.
  * What is moved after it is counted again.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -187,8 +188,12 @@ static struct cmt_record read_worker(const struct dev *dev,
 				     const struct worker *worker)
 {
 	struct cmt_record r;
-	int n = owner_read(dev, CMT_OWNER_PROCESS, worker->pid, &r, 1);
+	int n;
 
+	/* to a task that waits for a busy counter, a freeze is a signal */
+	do
+		n = owner_read(dev, CMT_OWNER_PROCESS, worker->pid, &r, 1);
+	while (n == -EINTR);
 	CHECK(n == 1, "READ: %d", n);
 	CHECK(r.rmid == worker->rmid && r.generation == worker->generation,
 	      "RMID %u, generation %u", r.rmid, r.generation);

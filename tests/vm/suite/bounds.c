@@ -197,12 +197,13 @@ static void bounds_freed_at_once(void)
 	sleep_ms(100);
 	calls = calls_of_cpu_1();
 	scope_set(&dev, CMT_SCOPE_MANUAL);
-	sleep_ms(300);
+	WAIT_FOR(!dev_stats(&dev).rmids_active && !dev_stats(&dev).rmids_limbo, 5000,
+		 "%u in use, %u in limbo", dev_stats(&dev).rmids_active,
+		 dev_stats(&dev).rmids_limbo);
 	calls = calls_of_cpu_1() - calls;
 	workers_on("3");
 	note("%lu interrupts of CPU 1 after %u RMIDs were freed", calls, nr);
 	CHECK(calls < CALLS_MAX, "%lu interrupts of CPU 1", calls);
-	CHECK(!dev_stats(&dev).rmids_limbo, "%u in limbo", dev_stats(&dev).rmids_limbo);
 	for (i = 0; i < nr; i++)
 		reap(freed[i], SIGKILL);
 	check_pool(&dev);
