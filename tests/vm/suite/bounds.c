@@ -197,7 +197,7 @@ static void bounds_freed_at_once(void)
 	sleep_ms(100);
 	calls = calls_of_cpu_1();
 	scope_set(&dev, CMT_SCOPE_MANUAL);
-	WAIT_FOR(!dev_stats(&dev).rmids_active && !dev_stats(&dev).rmids_limbo, 5000,
+	WAIT_FOR(dev_stats(&dev).rmids_active == 1 && !dev_stats(&dev).rmids_limbo, 5000,
 		 "%u in use, %u in limbo", dev_stats(&dev).rmids_active,
 		 dev_stats(&dev).rmids_limbo);
 	calls = calls_of_cpu_1() - calls;
