@@ -27,6 +27,14 @@ for format in csv ndjson clickhouse perfetto; do
 	same "$format to a file" "$scratch/direct" "$scratch/file"
 done
 
+# A file of more than the limit of its size ends with a message: 4 KiB.
+for command in "export --ndjson" report; do
+	# shellcheck disable=SC2016 # the other shell expands it
+	run 1 sh -c 'ulimit -f 8; exec "$0" $1 -o "$2" "$3"' "$stat" "$command" "$scratch/full" \
+		"$scratch/a.cmt"
+	has err "File too large"
+done
+
 run 0 "$stat" export --ndjson "$scratch/a.cmt"
 cp "$scratch/out" "$scratch/whole"
 

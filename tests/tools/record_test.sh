@@ -601,6 +601,21 @@ checks=$((checks + 1))
 wait $pid
 [ $? -eq 1 ] || fail "a file that is not synced is no failure"
 
+# A save that is larger than the limit of a file's size fails; the recording goes on.
+mkdir "$scratch/full"
+: >"$scratch/err2"
+# shellcheck disable=SC2016 # the other shell expands it
+CMT_FAKE=past sh -c 'ulimit -f 8; exec "$0" "$@"' "$stat" record --keep 10s \
+	--save-to "$scratch/full" 2>"$scratch/err2" &
+pid=$!
+until_true grep -q "the last minutes are kept" "$scratch/err2"
+kill -USR1 $pid
+until_true grep -q "cannot save to: $scratch/full: File too large" "$scratch/err2" || kill $pid
+checks=$((checks + 2))
+[ ! -e "$scratch/full/.cmt-part" ] || fail "a save that failed leaves its file"
+kill $pid
+wait $pid || fail "a save that failed ends the recorder: exit status $?"
+
 # A save that fails is an attempt: the next one by a rule is --distance later.  Nothing can
 # be made in a directory that was removed.
 mkdir "$scratch/removed"

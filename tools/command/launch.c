@@ -161,6 +161,7 @@ static void catch_signals(void)
 	sigset_t set;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
 	wait_set(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);

@@ -73,8 +73,9 @@ void signals_setup(bool screen)
 		sigdelset(&while_waiting, signals[i]);
 	if (screen)
 		sigaddset(&while_waiting, SIGTTOU);
-	/* a closed pipe is an error of write(2), which is looked at */
+	/* a closed pipe, and the limit of a file's size, are errors of write(2), which are looked at */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 void signals_take_save(void)

@@ -362,8 +362,6 @@ static int open_capture(struct session *session)
 		error_reader(stderr, RECORD_NAME, ret);
 		ret = EXIT_RUNTIME;
 	} else {
-		/* the limit of a file's size is an error of write(2) */
-		signal(SIGXFSZ, SIG_IGN);
 		if (!session->argv) {
 			signals_setup(false);
 			signals_take_save();
