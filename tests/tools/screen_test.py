@@ -476,6 +476,22 @@ class Keys(PaneTest):
         pane.type("q")
         pane.expect(PROMPT + "$")
 
+    def test_replay_counts_losses_once(self):
+        """A part that is read again after a jump loses nothing more."""
+        name = self.made_recording("containers=8", "ms=6000", "hostile=1")
+        pane = self.open()
+        pane.type(f"clear; {STAT} replay {name}\n")
+        pane.expect("OCC")
+        pane.key("Space")
+        pane.expect("FROZEN")
+        for _ in range(3):
+            pane.key("<")
+            pane.expect("00:00:01Z")
+            pane.key(".")
+            pane.expect("LOST at least 7 records")
+        pane.type("q")
+        pane.expect("something is missing: 7 records lost")
+
     def replay_of_pending(self, options, meanwhile=lambda child: None):
         """More owners than have names, and later fewer; each second there is a verdict."""
         with tempfile.NamedTemporaryFile(suffix=".cmt") as file:

@@ -160,6 +160,8 @@ int replay_seek(struct replay *replay, uint64_t from_ns)
 	replay->ended = false;
 	replay->anchored = false;
 	replay->shown_ns = 0;
+	replay->gaps = 0;
+	replay->skipped |= replay->counted_ns && from_ns > replay->counted_ns;
 	replay->state = (struct replay_state){ 0 };
 	return cmt_recording_seek(replay->recording, from_ns);
 }
@@ -214,6 +216,16 @@ static void take_state(struct replay *replay, struct cmt_usage *usage)
 	replay->offset_ns = (int64_t)(from->realtime_ns - from->monotonic_ns);
 }
 
+/* After a jump, intervals need not begin where others have ended: most of one decides. */
+static void count_losses(struct replay *replay, const struct cmt_usage_frame *frame)
+{
+	replay->gaps += frame->nr_gaps;
+	if (frame->end_ns - (frame->end_ns - frame->start_ns) / 2 <= replay->counted_ns)
+		return;
+	replay->lost += frame->lost;
+	replay->counted_ns = frame->end_ns;
+}
+
 /*
  * The next interval with wanted values.  Returns 1, 0: the end, or with !replay->ended a part
  * of a long interval, or -errno.
@@ -233,8 +245,7 @@ static int read_frame(struct replay *replay, struct cmt_usage *usage,
 			return 0;
 		if (ret <= 0)
 			break;
-		replay->lost += (*frame)->lost;
-		replay->gaps += (*frame)->nr_gaps;
+		count_losses(replay, *frame);
 	} while ((*frame)->end_ns <= replay->from_ns);
 	if (ret > 0 && (*frame)->start_ns >= replay->to_ns)
 		ret = 0;
@@ -342,7 +353,7 @@ void replay_losses(struct replay *replay, char *buf, size_t size)
 	const struct cmt_recording_about *about = &replay->about;
 
 	buf[0] = '\0';
-	if (replay_is_damaged(replay) && replay->lost)
+	if ((replay_is_damaged(replay) || replay->skipped) && replay->lost)
 		snprintf(buf, size, "at least ");
 	add_loss(buf, size, "records lost", replay->lost);
 	add_loss(buf, size, "parts damaged", about->damaged);

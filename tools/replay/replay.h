@@ -54,8 +54,10 @@ struct replay {
 	uint64_t anchor_now_ns;	/* and of this machine, at which it was due */
 	bool clock_known;
 	int64_t offset_ns;	/* CLOCK_REALTIME less CLOCK_MONOTONIC, recorded */
-	uint64_t gaps;		/* slots with records missing, so far */
-	uint64_t lost;		/* records, so far */
+	uint64_t gaps;		/* slots with records missing, since replay_seek() */
+	uint64_t lost;		/* records, so far; a part that is read again counts once */
+	uint64_t counted_ns;	/* the end of what @lost is of */
+	bool skipped;		/* a part before counted_ns was not read */
 	struct replay_state state;
 };
 
