@@ -208,6 +208,10 @@ static int put_perf(const struct machine *m, uint32_t rmid, uint64_t ts)
 		record.perf.cycles = record.perf.instructions = 0;
 		record.perf.llc_misses = record.perf.llc_references = 0;
 	}
+	if (m->made->unaccounted) {
+		record.flags &= ~(CMT_F_WAITED | CMT_F_WAIT_QUOTA);
+		record.perf.waited_ns = 0;
+	}
 	return m->made->record(m->made->ctx, &record);
 }
 

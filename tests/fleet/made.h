@@ -23,7 +23,8 @@ struct made {
 	bool idle;		/* most containers do not run most of the time */
 	bool processes;		/* c3 and what follows are two processes each */
 	bool clock;		/* the recorder sees it set back an hour */
-	bool uncounted;		/* there are no counters of the processor */
+	bool uncounted;		/* there are no counters of the processor, which were asked for */
+	bool unaccounted;	/* nor is waiting, because the kernel cannot */
 	uint32_t waits;		/* ns of each ms that web waits for its CPU; 0: hardly any */
 	bool story;		/* batch slows down web, of containers with names: story.h */
 	bool rounded;		/* the recorder rounds counts */

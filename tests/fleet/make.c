@@ -3,7 +3,7 @@
  * usage: cmt-made (csv|ndjson|perfetto|clickhouse|recording) [option=value]...
  * The records of made.c, by what exports them, or as a recording, on standard output.
  * Options: containers, ms, grain (ms), seed, hostile, later, idle, processes, channels,
- * uncounted, waits (ns of each ms that web waits for a CPU), by; names: a file of names that are
+ * uncounted, unaccounted, waits (ns of each ms that web waits for a CPU), by; names: a file of names that are
  * given, each ends with a zero byte, in place of containers; rounded: the recorder rounds
  * counts; clock: it is set back an hour at half of the time;
  * beside: an agent's RMID counts work of the first two containers; story: see story.h;
@@ -33,6 +33,8 @@ struct sink {
 	uint64_t clock_set_ns;	/* CLOCK_MONOTONIC when the clock was set back; 0: never */
 	uint32_t nr_pending;	/* until half of the time */
 	uint64_t half_ns;
+	uint32_t counted;	/* what states say */
+	const char *reason;
 };
 
 static struct cmt_info info = {
@@ -163,12 +165,13 @@ static int recorder_second(void *ctx, uint64_t ts)
 	struct cmt_recording_state state = {
 		.sz = sizeof(state), .monotonic_ns = ts,
 		.realtime_ns = MADE_REAL_NS + (ts - MADE_BEGIN_NS) - back_ns,
-		.scope = CMT_SCOPE_CONTAINER, .interval_ns = MS, .counters = COUNTERS,
+		.scope = CMT_SCOPE_CONTAINER, .interval_ns = MS, .counters = sink->counted,
 		.cpus = &cpu, .nr_cpus = sink->nr_pending != 0,
 	};
 	struct cmt_snapshot *pending = NULL;
 	int ret = 0;
 
+	snprintf(state.counters_reason, sizeof(state.counters_reason), "%s", sink->reason);
 	if (sink->nr_pending)
 		ret = pending_of(ts < sink->half_ns ? sink->nr_pending : 0, ts, &pending);
 	state.pending = pending;
@@ -178,8 +181,21 @@ static int recorder_second(void *ctx, uint64_t ts)
 	return ret;
 }
 
+/* A recorder asks for all, and its first state says what it got. */
+static int begin_recorder(struct sink *sink, const struct made *made)
+{
+	int ret = cmt_recorder_begin(sink->recorder);
+
+	if (ret || !sink->reason[0])
+		return ret;
+	sink->counted = (made->uncounted ? 0 : COUNTERS) |
+			(made->unaccounted ? 0 : CMT_F_WAITED);
+	return recorder_second(sink, MADE_BEGIN_NS);
+}
+
 static int record_made(struct made *made, uint32_t nr_pending)
 {
+	bool lacking = made->uncounted || made->unaccounted;
 	char host[64];
 	const struct cmt_recorder_opts opts = {
 		.sz = sizeof(opts), .info = &info, .write = write_chunk,
@@ -188,13 +204,16 @@ static int record_made(struct made *made, uint32_t nr_pending)
 					 "11111111-2222-3333-4444-555555555555",
 		.monotonic_ns = MADE_BEGIN_NS, .realtime_ns = MADE_REAL_NS,
 		.flags = made->rounded ? CMT_RECORDER_ROUND : 0,
-		.counters = made->uncounted ? 0 : COUNTERS,
+		.counters = COUNTERS | (lacking ? CMT_F_WAITED : 0),
 	};
 	struct sink sink = {
 		.nr_pending = nr_pending, .half_ns = MADE_BEGIN_NS + made->ms / 2 * MS,
+		.counted = COUNTERS, .reason = lacking ? "this processor has none" : "",
 	};
 	int ret;
 
+	if (made->unaccounted)
+		strcpy(info.wait_reason, "the kernel has no CONFIG_SCHED_INFO");
 	snprintf(host, sizeof(host), "node-%u", made->seed + 1);
 	if (getenv("CMT_MADE_HOST"))
 		snprintf(host, sizeof(host), "%s", getenv("CMT_MADE_HOST"));
@@ -207,7 +226,7 @@ static int record_made(struct made *made, uint32_t nr_pending)
 	made->name = recorder_name;
 	made->second = recorder_second;
 	made->ctx = &sink;
-	ret = cmt_recorder_begin(sink.recorder);
+	ret = begin_recorder(&sink, made);
 	if (!ret)
 		ret = made_run(made);
 	if (!ret)
@@ -272,6 +291,7 @@ int main(int argc, char **argv)
 		.processes = option(argc, argv, "processes", 0),
 		.clock = option(argc, argv, "clock", 0),
 		.uncounted = option(argc, argv, "uncounted", 0),
+		.unaccounted = option(argc, argv, "unaccounted", 0),
 		.waits = (uint32_t)option(argc, argv, "waits", 0),
 		.rounded = option(argc, argv, "rounded", 0),
 		.beside = option(argc, argv, "beside", 0),

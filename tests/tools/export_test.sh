@@ -35,6 +35,30 @@ for command in "export --ndjson" report; do
 	has err "File too large"
 done
 
+# What was asked for is not what was counted: the states of the recording say why.
+"$made" recording containers=8 ms=3000 uncounted=1 >"$scratch/uncounted.cmt" || exit 1
+run 0 "$stat" replay --why "$scratch/uncounted.cmt"
+has out "No counters (this processor has none): verdicts name who took cache"
+has out "Verdicts about waiting"
+run 0 "$stat" replay --why --json "$scratch/uncounted.cmt"
+has out '"counters_reason":"this processor has none"'
+has out '"wait_reason":null'
+run 0 "$stat" export --by incident --csv "$scratch/uncounted.cmt"
+has err "does not have all counters of the processor: this processor has none"
+run 0 "$stat" report -o "$scratch/uncounted.html" "$scratch/uncounted.cmt"
+checks=$((checks + 1))
+grep -q "no performance counters, this processor has none: verdicts" "$scratch/uncounted.html" ||
+	fail "the page does not say why there are no counters"
+"$made" recording containers=8 ms=3000 unaccounted=1 >"$scratch/unaccounted.cmt" || exit 1
+run 0 "$stat" replay --why "$scratch/unaccounted.cmt"
+has out "Not judged: waiting for a CPU: the kernel has no CONFIG_SCHED_INFO"
+lacks out "No counters"
+run 0 "$stat" replay --why --json "$scratch/unaccounted.cmt"
+has out '"wait_reason":"the kernel has no CONFIG_SCHED_INFO"'
+has out '"counters_reason":null'
+run 0 "$stat" export --by incident --csv "$scratch/unaccounted.cmt"
+lacks err "does not have all counters"
+
 run 0 "$stat" export --ndjson "$scratch/a.cmt"
 cp "$scratch/out" "$scratch/whole"
 

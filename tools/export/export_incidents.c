@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/format.h"
 #include "common/signals.h"
 #include "watch/why_slower.h"
 
@@ -107,11 +108,15 @@ static int take_all(struct taking *taking)
 	return ret ? ret : why_take_open(&taking->watch, take, taking);
 }
 
-static void tell_unknown(const struct span *span)
+static void tell_unknown(const struct taking *taking)
 {
-	if ((span->about.counters & COUNTERS) != COUNTERS)
-		fprintf(stderr, "%s: slowdown by cache and memory is not known: the recording does not have all counters of the processor\n",
-			span->opts.program);
+	char reason[CMT_REASON_LEN], escaped[4 * CMT_REASON_LEN + 1];
+
+	if (!watch_never_counted(&taking->watch, COUNTERS, reason))
+		return;
+	escape_text(escaped, sizeof(escaped), reason, ESCAPE_ASCII);
+	fprintf(stderr, "%s: slowdown by cache and memory is not known: the recording does not have all counters of the processor: %s\n",
+		taking->span->opts.program, escaped);
 }
 
 int export_incidents(struct span *span, struct export_session *session)
@@ -137,7 +142,7 @@ int export_incidents(struct span *span, struct export_session *session)
 	if (!ret)
 		ret = take_all(&taking);
 	if (!ret)
-		tell_unknown(span);
+		tell_unknown(&taking);
 	watch_close(&taking.watch);
 	free(taking.steps);
 	return ret;

@@ -163,8 +163,7 @@ static void note_culprits(struct notes *notes, const struct model *model,
 		     counts->not_followed);
 	if (!(model->counters & CMT_F_INSTRUCTIONS))
 		note(notes, "The recording has no performance counters%s%s: verdicts say which container took cache, not whether another container became slower.",
-		     about->counters_reason && about->counters_reason[0] ? ", " : "",
-		     about->counters_reason ? about->counters_reason : "");
+		     about->counters_reason[0] ? ", " : "", about->counters_reason);
 	else if (about->counter_bits)
 		note(notes, "Performance counters were recorded with %" PRIu32 " significant bits (cmtstat record --exact keeps all).",
 		     about->counter_bits);

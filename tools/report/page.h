@@ -14,7 +14,7 @@ struct page_about {
 	int64_t real_ns;	/* CLOCK_REALTIME less CLOCK_MONOTONIC, at the begin */
 	uint32_t clock_set;	/* the number of times that the clock was set */
 	const struct cmt_info *info;	/* NULL: not known */
-	const char *counters_reason;
+	char counters_reason[CMT_REASON_LEN];
 	uint32_t counter_bits;	/* as of cmt_recording_about */
 	struct cmt_culprit_counts culprit;	/* slots is 0: no engine */
 	uint64_t damaged, damaged_bytes, missing;	/* as of cmt_recording_about */

@@ -115,8 +115,8 @@ static void fill_about(struct report *report)
 	to->kernel = about->kernel;
 	to->recorder = about->program;
 	to->info = report->replay->info;
-	to->counters_reason = about->counters & ~(CMT_F_CHANNEL | CMT_F_WAITED) ?
-			      NULL : "the recording has none";
+	if (!watch_never_counted(&report->watch, CMT_F_INSTRUCTIONS, to->counters_reason))
+		to->counters_reason[0] = '\0';
 	to->counter_bits = about->counter_bits;
 	to->damaged = about->damaged;
 	to->damaged_bytes = about->damaged_bytes;

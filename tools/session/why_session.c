@@ -97,29 +97,14 @@ static uint32_t count_owners(const struct cmt_usage_frame *frame)
 	return nr;
 }
 
-/* What the processor's counters, and the kernel, do not count of @asked. */
-static uint32_t uncounted(const struct why *why, uint32_t asked, char reason[CMT_REASON_LEN])
-{
-	uint32_t counted = 0;
-
-	reason[0] = '\0';
-	if (why->replay) {
-		strcpy(reason, "the recording has none");
-		return asked & ~why->replay->about.counters;
-	}
-	if (cmt_device_counters(why->watch.dev, &counted, reason))
-		strcpy(reason, "the module does not count");
-	return asked & ~counted;
-}
-
 static void explain_waits(struct why *why, const struct cmt_info *info)
 {
 	char *reason = why->state.wait_reason;
 
-	if (!uncounted(why, CMT_F_WAITED, reason))
-		reason[0] = '\0';
-	else if (info->wait_reason[0])
+	if (info->wait_reason[0])
 		memcpy(reason, info->wait_reason, sizeof(info->wait_reason));
+	else if (!watch_uncounted(&why->watch, CMT_F_WAITED, reason))
+		reason[0] = '\0';
 	else if (!reason[0])
 		strcpy(reason, "the module does not account it");
 }
@@ -130,7 +115,7 @@ static void explain_counters(struct why *why)
 
 	if (!why->replay && !(why->config->counters & CMT_F_CYCLES))
 		strcpy(state->counters_reason, "--no-counters");
-	else if (!uncounted(why, WATCH_COUNTERS, state->counters_reason))
+	else if (!watch_uncounted(&why->watch, WATCH_COUNTERS, state->counters_reason))
 		state->counters_reason[0] = '\0';
 }
 

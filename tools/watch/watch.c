@@ -109,6 +109,45 @@ void watch_close(struct watch *watch)
 	*watch = (struct watch){ 0 };
 }
 
+static void note_counted(struct watch *watch, const struct cmt_recording_state *state)
+{
+	watch->counted_known = true;
+	watch->counted = state->counters;
+	watch->counted_ever |= state->counters;
+	if (state->counters_reason[0])
+		memcpy(watch->uncounted_reason, state->counters_reason,
+		       sizeof(watch->uncounted_reason));
+}
+
+/* Without a state, what was asked for is all that is known of @counted. */
+static uint32_t recorded_uncounted(const struct watch *watch, uint32_t counted, uint32_t asked,
+				   char reason[CMT_REASON_LEN])
+{
+	memcpy(reason, watch->uncounted_reason, CMT_REASON_LEN);
+	if (!reason[0])
+		strcpy(reason, "the recording has none");
+	return asked & ~(watch->counted_known ? counted : watch->replay->about.counters);
+}
+
+uint32_t watch_uncounted(const struct watch *watch, uint32_t asked,
+			 char reason[CMT_REASON_LEN])
+{
+	uint32_t counted = 0;
+
+	if (watch->replay)
+		return recorded_uncounted(watch, watch->counted, asked, reason);
+	reason[0] = '\0';
+	if (cmt_device_counters(watch->dev, &counted, reason))
+		strcpy(reason, "the module does not count");
+	return asked & ~counted;
+}
+
+uint32_t watch_never_counted(const struct watch *watch, uint32_t asked,
+			     char reason[CMT_REASON_LEN])
+{
+	return recorded_uncounted(watch, watch->counted_ever, asked, reason);
+}
+
 /* Add the files of cgroups from the recording. */
 static int add_recorded(struct watch *watch)
 {
@@ -117,6 +156,7 @@ static int add_recorded(struct watch *watch)
 
 	if (cmt_usage_state(watch->usage, &state) != 1)
 		return 1;
+	note_counted(watch, state);
 	if (state->realtime_ns)
 		watch->replay->offset_ns = (int64_t)(state->realtime_ns -
 						     state->monotonic_ns);

@@ -21,6 +21,9 @@ struct watch {
 	struct lead *lead;	/* of a recording */
 	const struct cmt_usage_frame *frame;	/* the last one, or NULL */
 	uint64_t lost;		/* records */
+	bool counted_known;	/* a recording has had a state: */
+	uint32_t counted, counted_ever;	/* by the last one, and by any */
+	char uncounted_reason[CMT_REASON_LEN];	/* the last one that was given */
 	uint64_t looked_ns;
 	bool look_due;		/* at files, with the next frame that has all rows */
 	uint64_t slowers_ns;	/* the end of the frame with the last watch_slowers() */
@@ -91,6 +94,17 @@ void watch_slowers(struct watch *watch, struct slowers *slowers);
 
 /* The incidents that go on, with names. */
 void watch_ongoing(const struct watch *watch, struct ongoing *ongoing);
+
+/*
+ * What the processor's counters, and the kernel, do not count of @asked, and why.  Of a
+ * recording: as of the last frame.
+ */
+uint32_t watch_uncounted(const struct watch *watch, uint32_t asked,
+			 char reason[CMT_REASON_LEN]);
+
+/* The same, of all frames of a recording until now. */
+uint32_t watch_never_counted(const struct watch *watch, uint32_t asked,
+			     char reason[CMT_REASON_LEN]);
 
 /* With watch->frame. */
 void watch_name(const struct watch *watch, struct why_name *name, uint64_t id);
