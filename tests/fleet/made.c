@@ -11,6 +11,7 @@
 #define TURN		32U	/* ms after which one is read that does not run */
 #define PERIOD_MS	10000U	/* batch takes from web for the last 2 s of it */
 #define TAKES_MS	2000U
+#define COARSE_MS	10U
 #define PATH_ROOM	320U
 #define VALUES (CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 #define COUNTED (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
@@ -190,6 +191,7 @@ static int put_perf(const struct machine *m, uint32_t rmid, uint64_t ts)
 		.ran_ns = 10000 + noise(m, rmid) % 4096,
 	};
 
+	record.ran_ns *= made_sampling_ms(m->made, m->ms);
 	record.perf.cycles = 30000 + noise(m, rmid) % 1024;
 	record.perf.instructions = 2 * record.perf.cycles / (rmid == BATCH ? 4 : 1) +
 				   noise(m, rmid + MADE_RMIDS) % 128;
@@ -199,7 +201,8 @@ static int put_perf(const struct machine *m, uint32_t rmid, uint64_t ts)
 	record.perf.llc_misses = 100 + noise(m, rmid) % 64;
 	record.perf.llc_references = 1000;
 	if (rmid == WEB)
-		record.perf.waited_ns = m->made->waits ? m->made->waits : WAITED_NS;
+		record.perf.waited_ns = made_sampling_ms(m->made, m->ms) *
+					(m->made->waits ? m->made->waits : WAITED_NS);
 	record.flags |= rmid == BATCH ? CMT_F_WAIT_QUOTA : 0;
 	if (m->made->story)
 		story_count(&record, m->ms, rmid, noise(m, rmid));
@@ -219,7 +222,7 @@ static int put_tick(const struct machine *m, uint32_t cpu, uint64_t ts)
 {
 	struct cmt_record record = {
 		.ts = ts, .type = CMT_REC_TICK, .cpu = (uint16_t)cpu,
-		.interval_ns = MS,
+		.interval_ns = made_sampling_ms(m->made, m->ms) * (uint32_t)MS,
 	};
 
 	return m->made->record(m->made->ctx, &record);
@@ -267,12 +270,19 @@ static int put_container(struct machine *m, uint32_t rmid, uint64_t ts)
 	return !ret && ran ? put_perf(m, rmid, ts) : ret;
 }
 
+uint32_t made_sampling_ms(const struct made *made, uint64_t ms)
+{
+	return made->coarse & (ms <= made->ms / 2 ? 1 : 2) ? COARSE_MS : 1;
+}
+
 static int put_ms(struct machine *m)
 {
 	const struct made *made = m->made;
 	uint64_t ts = MADE_BEGIN_NS + m->ms * MS;
 	int ret = 0;
 
+	if (m->ms % made_sampling_ms(made, m->ms))
+		return 0;
 	if (made->hostile && m->ms == made->ms / 4)
 		ret = put_lost(m, ts++);
 	if (made->hostile && m->ms == made->ms / 2)

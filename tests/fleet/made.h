@@ -25,6 +25,7 @@ struct made {
 	bool clock;		/* the recorder sees it set back an hour */
 	bool uncounted;		/* there are no counters of the processor, which were asked for */
 	bool unaccounted;	/* nor is waiting, because the kernel cannot */
+	uint32_t coarse;	/* 1, 2: it is sampled every 10 ms in that half, 3: in both */
 	uint32_t waits;		/* ns of each ms that web waits for its CPU; 0: hardly any */
 	bool story;		/* batch slows down web, of containers with names: story.h */
 	bool rounded;		/* the recorder rounds counts */
@@ -46,6 +47,9 @@ struct made {
 /* Intervals of 1, 64, 256, 1,000 and 1,024 ms begin then. */
 #define MADE_BEGIN_NS	(1024 * 1000000000ULL)
 #define MADE_REAL_NS	(1780272000ULL * 1000000000ULL)	/* 2026-06-01T00:00:00Z */
+
+/* ms between its samples */
+uint32_t made_sampling_ms(const struct made *made, uint64_t ms);
 
 int made_run(const struct made *made);
 

@@ -3,7 +3,7 @@
  * usage: cmt-made (csv|ndjson|perfetto|clickhouse|recording) [option=value]...
  * The records of made.c, by what exports them, or as a recording, on standard output.
  * Options: containers, ms, grain (ms), seed, hostile, later, idle, processes, channels,
- * uncounted, unaccounted, waits (ns of each ms that web waits for a CPU), by; names: a file of names that are
+ * uncounted, unaccounted, coarse, waits (ns of each ms that web waits for a CPU), by; names: a file of names that are
  * given, each ends with a zero byte, in place of containers; rounded: the recorder rounds
  * counts; clock: it is set back an hour at half of the time;
  * beside: an agent's RMID counts work of the first two containers; story: see story.h;
@@ -33,6 +33,7 @@ struct sink {
 	uint64_t clock_set_ns;	/* CLOCK_MONOTONIC when the clock was set back; 0: never */
 	uint32_t nr_pending;	/* until half of the time */
 	uint64_t half_ns;
+	const struct made *made;
 	uint32_t counted;	/* what states say */
 	const char *reason;
 };
@@ -156,6 +157,7 @@ static int pending_of(uint32_t nr, uint64_t ts, struct cmt_snapshot **pending)
 static int recorder_second(void *ctx, uint64_t ts)
 {
 	const struct sink *sink = ctx;
+	uint64_t sampling_ns = made_sampling_ms(sink->made, (ts - MADE_BEGIN_NS) / MS) * MS;
 	uint64_t back_ns = sink->clock_set_ns && ts >= sink->clock_set_ns ? HOUR_NS : 0;
 	uint32_t second = (uint32_t)((ts - MADE_BEGIN_NS) / (1000 * MS));
 	const struct cmt_culprit_cpu cpu = {
@@ -165,7 +167,8 @@ static int recorder_second(void *ctx, uint64_t ts)
 	struct cmt_recording_state state = {
 		.sz = sizeof(state), .monotonic_ns = ts,
 		.realtime_ns = MADE_REAL_NS + (ts - MADE_BEGIN_NS) - back_ns,
-		.scope = CMT_SCOPE_CONTAINER, .interval_ns = MS, .counters = sink->counted,
+		.scope = CMT_SCOPE_CONTAINER, .interval_ns = (uint32_t)sampling_ns,
+		.counters = sink->counted,
 		.cpus = &cpu, .nr_cpus = sink->nr_pending != 0,
 	};
 	struct cmt_snapshot *pending = NULL;
@@ -208,10 +211,11 @@ static int record_made(struct made *made, uint32_t nr_pending)
 	};
 	struct sink sink = {
 		.nr_pending = nr_pending, .half_ns = MADE_BEGIN_NS + made->ms / 2 * MS,
-		.counted = COUNTERS, .reason = lacking ? "this processor has none" : "",
+		.made = made, .counted = COUNTERS, .reason = lacking ? "this processor has none" : "",
 	};
 	int ret;
 
+	info.interval_ns = made_sampling_ms(made, 0) * (uint32_t)MS;
 	if (made->unaccounted)
 		strcpy(info.wait_reason, "the kernel has no CONFIG_SCHED_INFO");
 	snprintf(host, sizeof(host), "node-%u", made->seed + 1);
@@ -292,6 +296,7 @@ int main(int argc, char **argv)
 		.clock = option(argc, argv, "clock", 0),
 		.uncounted = option(argc, argv, "uncounted", 0),
 		.unaccounted = option(argc, argv, "unaccounted", 0),
+		.coarse = (uint32_t)option(argc, argv, "coarse", 0),
 		.waits = (uint32_t)option(argc, argv, "waits", 0),
 		.rounded = option(argc, argv, "rounded", 0),
 		.beside = option(argc, argv, "beside", 0),

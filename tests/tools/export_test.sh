@@ -59,6 +59,42 @@ has out '"counters_reason":null'
 run 0 "$stat" export --by incident --csv "$scratch/unaccounted.cmt"
 lacks err "does not have all counters"
 
+# Time that was sampled every 10 ms is not judged, in whichever half it is: no table has
+# SLOWER, and no program has a verdict or an incident of it.
+too_coarse="no verdicts and no SLOWER"
+for coarse in 1 2 3; do
+	"$made" recording containers=8 ms=8000 waits=400000 coarse=$coarse >"$scratch/coarse.cmt" || exit 1
+	run 0 "$stat" replay "$scratch/coarse.cmt"
+	lacks out "cmtctl interval"
+	checks=$((checks + 3))
+	[ "$(grep -c "$too_coarse" "$scratch/out")" -ge $((coarse == 3 ? 8 : 3)) ] ||
+		fail "coarse=$coarse: tables do not say that they are not judged"
+	awk -v line="$too_coarse" -v judged=$((coarse != 3)) '
+		/^2026-/ { coarse = 0 }
+		index($0, line) { coarse = 1 }
+		/% slower/ || /^docker .*% c[0-9] CPU/ { seen = 1; if (coarse) bad = 1 }
+		END { exit bad || seen != judged }' "$scratch/out" ||
+		fail "coarse=$coarse: SLOWER in a table that is not judged, or in none"
+	run 0 "$stat" replay -j --slower "$scratch/coarse.cmt"
+	awk -v half=$coarse '
+		/"record":"interval"/ { n++ }
+		/"slower":{"share"/ { seen[n <= 4 ? 1 : 2] = 1 }
+		END { exit seen[1] != (half == 2) || seen[2] != (half == 1) }' "$scratch/out" ||
+		fail "coarse=$coarse: slower in the wrong half"
+	run $((coarse == 3)) "$stat" replay --why "$scratch/coarse.cmt"
+	has err "--why needs a sampling interval of 1 ms or less"
+	lacks err "cmtctl interval"
+	[ $coarse -eq 3 ] || has out "waits for a CPU, used by docker:c5"
+	run 0 "$stat" export --ndjson --by incident "$scratch/coarse.cmt"
+	has err "incidents need a sampling interval of 1 ms"
+	checks=$((checks + 2))
+	grep -q '"victim":"docker:web"' "$scratch/out"
+	[ $? -eq $((coarse == 3)) ] || fail "coarse=$coarse: incidents of the wrong half"
+	run 0 "$stat" report -o "$scratch/coarse.html" "$scratch/coarse.cmt"
+	grep -q "is not judged: verdicts and incidents need" "$scratch/coarse.html" ||
+		fail "coarse=$coarse: the page does not say what is not judged"
+done
+
 run 0 "$stat" export --ndjson "$scratch/a.cmt"
 cp "$scratch/out" "$scratch/whole"
 

@@ -16,8 +16,8 @@
  * 4 misses in 1,000 instructions), "waits" (the same; RMID 1 waits for the CPU for a quarter
  * of the time, and RMID 2 for a half and is out of its quota), "unaccounted" (the kernel does not
  * account it), "nopmu" (there are no counters), "slow" (the module
- * says that it samples once a second), "sparse" (a tick each 20 ms), "timens" (a time
- * namespace), "software" (RMIDs
+ * says that it samples once a second), "sparse" (a tick each 20 ms), "changes" (the same in
+ * the first 2 s), "timens" (a time namespace), "software" (RMIDs
  * are only numbers: nothing is read), "uncore" (there are boxes outside the cores),
  * "channels" (one memory channel reads 2 MB/s and writes 1 MB/s, another one reads
  * 500 kB/s), "taken" (another program takes the second one).
@@ -104,14 +104,32 @@ static int fake(const char *word)
 	return words && strstr(words, word);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
+}
+
+/* "changes": for the first two seconds, as "sparse" */
+static int is_sparse(void)
+{
+	static uint64_t first_ns;
+
+	if (!first_ns)
+		first_ns = now_ns();
+	return fake("sparse") || (fake("changes") && now_ns() - first_ns < 2000 * MS);
+}
+
 static uint32_t sampling_ns(void)
 {
-	return fake("slow") ? 1000 * MS : fake("sparse") ? SPARSE_MS * MS : MS;
+	return fake("slow") ? 1000 * MS : is_sparse() ? SPARSE_MS * MS : MS;
 }
 
 static uint32_t tick_ms(void)
 {
-	return fake("endless") ? 0 : fake("sparse") ? SPARSE_MS : 1;
+	return fake("endless") ? 0 : is_sparse() ? SPARSE_MS : 1;
 }
 
 /* Those of CMT_FAKE_NAMES. */
@@ -133,14 +151,6 @@ __attribute__((constructor)) static void read_names(void)
 	fclose(file);
 	for (; at < text + size && given.nr < NAMES_MAX; at += strlen(at) + 1)
 		given.all[given.nr++] = at;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
 }
 
 static uint32_t fake_scope(void)

@@ -789,7 +789,7 @@ has out '"occupancy_most_bytes":4194304,"occupancy_most_partial":true,'
 # At a sampling interval above 1 ms incidents are not known, which is no failure.
 run 0 env CMT_FAKE=slow "$stat" record --force -t 0.2 -o "$scratch/slow.cmt"
 run 0 "$stat" export --ndjson --by incident "$scratch/slow.cmt"
-has err "incidents need a sampling interval of 1 ms, and it is longer"
+has err "incidents need a sampling interval of 1 ms or less: time with a longer one is not judged"
 
 # Between two ticks nothing is missing, however short the intervals of a trace are.
 run 0 env CMT_FAKE=sparse "$stat" record --force -t 0.3 -o "$scratch/sparse.cmt"

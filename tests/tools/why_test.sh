@@ -155,6 +155,10 @@ lacks out " SLOWER "
 has out "no verdicts and no SLOWER: they need a sampling interval of 1 ms or less: cmtctl interval 1ms"
 run 0 env CMT_FAKE=hardware,container,stream,slow "$stat" -p -m -i 1 -n 2
 lacks out "no verdicts"
+# ... and when it becomes short enough, there are verdicts.
+run 0 env CMT_FAKE=hardware,container,waits,changes "$stat" -p -i 1 -n 6
+has out "no verdicts and no SLOWER: they need a sampling interval"
+has out "waits for a CPU, used by"
 
 # Who waits for a CPU, and who has it: also where nothing is read.
 run 0 env CMT_FAKE=hardware,container,waits "$stat" --why -n 2

@@ -82,11 +82,6 @@ static int next_slot(struct taking *taking)
 	if (ret <= 0)
 		return ret;
 	frame = taking->watch.frame;
-	if (frame->sampling_ns > WATCH_SLOT_NS) {
-		fprintf(stderr, "%s: incidents need a sampling interval of 1 ms, and it is longer\n",
-			taking->span->opts.program);
-		return 0;
-	}
 	taking->span->emulated |= frame->emulated;
 	ret = look_at_clock(taking);
 	if (!ret)
@@ -112,6 +107,9 @@ static void tell_unknown(const struct taking *taking)
 {
 	char reason[CMT_REASON_LEN], escaped[4 * CMT_REASON_LEN + 1];
 
+	if (taking->watch.coarse_ns > taking->span->first_ns)
+		fprintf(stderr, "%s: incidents need a sampling interval of 1 ms or less: time with a longer one is not judged\n",
+			taking->span->opts.program);
 	if (!watch_never_counted(&taking->watch, COUNTERS, reason))
 		return;
 	escape_text(escaped, sizeof(escaped), reason, ESCAPE_ASCII);

@@ -190,7 +190,7 @@ static void note_grain(struct notes *notes, const struct model *model,
 	     unit, LOCAL_PARTS);
 	note(notes, "A container that does not run is not read at every tick.  Its last occupancy holds until the next reading; its bandwidth is the mean between two readings.");
 	if (model->sampling_ns > MODEL_SLOT_NS)
-		note(notes, "The sampling interval was up to %s, longer than the 1 ms points of the page.",
+		note(notes, "The sampling interval was up to %s, longer than the 1 ms points of the page.  Time with more than 1 ms is not judged: verdicts and incidents need 1 ms or less.",
 		     format_duration(unit, model->sampling_ns));
 }
 

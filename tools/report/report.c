@@ -47,7 +47,7 @@ static void take_little(struct report *report)
 {
 	static struct slower_little little;
 
-	if (report->watch.frame->end_ns < report->judge_ns)
+	if (report->watch.frame->end_ns < report->judge_ns || watch_is_coarse(&report->watch))
 		return;
 	report->judge_ns = report->watch.frame->end_ns + JUDGE_NS;
 	slower_read_little(report->watch.culprit, &little);

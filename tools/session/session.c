@@ -86,6 +86,13 @@ static bool wants_verdicts(const struct session *session)
 	       !origin_is_resctrl(session->report.info);
 }
 
+static bool is_coarse(const struct session *session)
+{
+	if (session->watching && session->watch.frame)
+		return watch_is_coarse(&session->watch);
+	return session->report.frame.interval_ns > WATCH_SLOT_NS;
+}
+
 static void mark(struct session *session)
 {
 	session->report.marks = session->marks;
@@ -95,8 +102,7 @@ static void mark(struct session *session)
 		watch_ongoing(&session->watch, &session->report.ongoing);
 		marks_explain(&session->report.marks, &session->report.ongoing);
 	}
-	session->report.too_coarse = wants_verdicts(session) &&
-				     session->report.frame.interval_ns > WATCH_SLOT_NS;
+	session->report.too_coarse = wants_verdicts(session) && is_coarse(session);
 	slowers_set(&session->slowers, &session->report.frame);
 	session->report.follow = session->watch.follow;
 	source_limits(&session->source, &session->report);
@@ -191,10 +197,8 @@ static int open_source(struct session *session, struct cmt_device *dev)
 static void open_watch(struct session *session, struct cmt_device *dev)
 {
 	const struct config *config = session->config;
-	uint32_t sampling_ns;
 
-	if (cmt_device_interval(dev, &sampling_ns) ||
-	    !watch_wanted(config, cmt_device_info(dev), config->counters, sampling_ns) ||
+	if (!watch_wanted(config, cmt_device_info(dev), config->counters) ||
 	    cmt_device_open(&session->watched, config->device, 0))
 		return;
 	session->watching = true;
@@ -208,8 +212,7 @@ static void open_watch_replay(struct session *session)
 	const struct replay *replay = session->replay;
 	struct replay *watched = &session->watched_replay;
 
-	if (!watch_wanted(session->config, replay->info, replay->about.counters,
-			  replay->info->interval_ns))
+	if (!watch_wanted(session->config, replay->info, replay->about.counters))
 		return;
 	session->watching = true;
 	if (replay_open_again(watched, replay) ||

@@ -58,6 +58,18 @@ static int check_interval(uint32_t interval_ns)
 	return EXIT_RUNTIME;
 }
 
+/* Of a recording, which has it as it is: returns EXIT_RUNTIME where nothing was judged. */
+static int check_recorded(const struct why *why)
+{
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+
+	if (!why->watch.coarse_ns || why->watch.coarse_ns <= why->replay->from_ns)
+		return 0;
+	fprintf(stderr, REPLAY_NAME ": --why needs a sampling interval of 1 ms or less: time with a longer one is not judged\n");
+	cmt_culprit_counts(why->watch.culprit, &counts);
+	return counts.slots ? 0 : EXIT_RUNTIME;
+}
+
 static int tell(struct why *why, const struct cmt_culprit_verdict *verdict,
 		const struct why_names *names)
 {
@@ -314,7 +326,8 @@ static int run_open(struct why *why)
 	why->until_ns = length && length < UINT64_MAX - now ? now + length : UINT64_MAX;
 	signals_setup(false);
 	ret = run(why);
-	last = ret ? 0 : end(why);
+	/* also where the sampling interval has become too long */
+	last = ret < 0 ? 0 : end(why);
 	return ret ? ret : last;
 }
 
@@ -350,8 +363,7 @@ static int replay_frames(struct why *why)
 		ret = next_frame(why);
 		if (ret <= 0)
 			return ret ? ret : 1;
-		ret = why->watch.frame->sampling_ns > WATCH_SLOT_NS ||
-		      why->watch.frame->end_ns >= why->until_ns;
+		ret = why->watch.frame->end_ns >= why->until_ns;
 		if (why->replay->clock_known)
 			why->state.real_ns = why->replay->offset_ns;
 	}
@@ -374,9 +386,8 @@ static int run_replay(struct why *why)
 	}
 	if (ret < 0)
 		return ret;
-	if (why->watch.frame && why->watch.frame->sampling_ns > WATCH_SLOT_NS)
-		return check_interval(why->watch.frame->sampling_ns);
-	return end(why);
+	ret = check_recorded(why);
+	return ret ? ret : end(why);
 }
 
 int why_replay(const struct config *config, struct replay *replay)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "common/origin.h"
 #include "config/config.h"
 #include "lead.h"
 
@@ -35,13 +36,13 @@ const char *watch_lacks_what(const struct cmt_info *info)
 }
 
 bool watch_wanted(const struct config *config, const struct cmt_info *info,
-		  uint32_t counters, uint32_t sampling_ns)
+		  uint32_t counters)
 {
 	char reason[CMT_REASON_LEN + 1];
 
 	bool wanted = config->output == OUTPUT_TABLE ? config->marks : config->slower;
 
-	return wanted && !config->why && !config->light && sampling_ns <= WATCH_SLOT_NS &&
+	return wanted && !config->why && !config->light && !origin_is_resctrl(info) &&
 	       (counters & CMT_F_WAITED || !watch_lacks(info, reason));
 }
 
@@ -172,6 +173,20 @@ static bool is_behind_part(const struct watch *watch)
 	return watch->replay && watch->frame->start_ns >= watch->replay->to_ns;
 }
 
+bool watch_is_coarse(const struct watch *watch)
+{
+	return watch->coarse_ns && watch->coarse_ns == watch->frame->end_ns;
+}
+
+static int judge(struct watch *watch)
+{
+	if (watch->frame->sampling_ns > WATCH_SLOT_NS) {
+		watch->coarse_ns = watch->frame->end_ns;
+		return 0;
+	}
+	return cmt_culprit_add_frame(watch->culprit, watch->frame);
+}
+
 int watch_next(struct watch *watch)
 {
 	int ret = cmt_usage_next(watch->usage, &watch->frame);
@@ -179,7 +194,7 @@ int watch_next(struct watch *watch)
 	if (ret <= 0 || is_behind_part(watch))
 		return ret < 0 ? ret : 0;
 	watch->lost = watch->frame->lost_ever;
-	ret = cmt_culprit_add_frame(watch->culprit, watch->frame);
+	ret = judge(watch);
 	if (ret < 0)
 		return ret;
 	if (watch->lead)
@@ -283,7 +298,10 @@ static void name_slower(const struct watch *watch, struct slower *slower)
 
 void watch_slowers(struct watch *watch, struct slowers *slowers)
 {
-	if (!watch->frame || watch->frame->end_ns - watch->slowers_ns < SLOWERS_NS)
+	if (watch_is_coarse(watch))
+		slowers->known = false;
+	if (!watch->frame || watch_is_coarse(watch) ||
+	    watch->frame->end_ns - watch->slowers_ns < SLOWERS_NS)
 		return;
 	watch->slowers_ns = watch->frame->end_ns;
 	slowers_read(slowers, watch->culprit);
@@ -332,7 +350,7 @@ void watch_ongoing(const struct watch *watch, struct ongoing *ongoing)
 	struct ongoing_incident incident;
 
 	*ongoing = (struct ongoing){ 0 };
-	for (uint32_t i = 0; watch->frame &&
+	for (uint32_t i = 0; watch->frame && !watch_is_coarse(watch) &&
 	     (told = cmt_culprit_incident_at(watch->culprit, i)); i++) {
 		incident = named_incident(watch, told);
 		ongoing_add(ongoing, &incident);

@@ -21,6 +21,7 @@ struct watch {
 	struct lead *lead;	/* of a recording */
 	const struct cmt_usage_frame *frame;	/* the last one, or NULL */
 	uint64_t lost;		/* records */
+	uint64_t coarse_ns;	/* the end of the last frame that is too coarse; 0: none was */
 	bool counted_known;	/* a recording has had a state: */
 	uint32_t counted, counted_ever;	/* by the last one, and by any */
 	char uncounted_reason[CMT_REASON_LEN];	/* the last one that was given */
@@ -48,7 +49,7 @@ struct config;
  * program that reads the output pays for slowdowns only where it asks for them.
  */
 bool watch_wanted(const struct config *config, const struct cmt_info *info,
-		  uint32_t counters, uint32_t sampling_ns);
+		  uint32_t counters);
 
 /*
  * @counters: as of cmt_usage_opts; 0: keep those requested of @dev.  @peak_bytes and
@@ -66,8 +67,15 @@ int watch_open_replay(struct watch *watch, struct replay *replay, uint64_t from_
 		      uint64_t peak_bytes, uint64_t cooldown_ns);
 void watch_close(struct watch *watch);
 
-/* Process a slot.  Returns 1, 0: none is complete yet, or it is behind the part, or -errno. */
+/*
+ * Process a slot.  One with a longer sampling interval than WATCH_SLOT_NS is missing time for
+ * the engine.  Returns 1, 0: none is complete yet, or it is behind the part,
+ * or -errno.
+ */
 int watch_next(struct watch *watch);
+
+/* Is the last frame too coarse to be judged? */
+bool watch_is_coarse(const struct watch *watch);
 
 /*
  * Once a second, read the state that is in no record: names, and with the next frame of
@@ -89,10 +97,13 @@ int watch_marks(struct watch *watch, struct marks *marks, uint64_t followed);
 /* With a recording: more of watch_marks() is necessary up to until_ns. */
 bool watch_is_behind(const struct watch *watch);
 
-/* About once a second, who is slower because of whom, with names. */
+/*
+ * About once a second, who is slower because of whom, with names; unknown while the
+ * sampling is too coarse.
+ */
 void watch_slowers(struct watch *watch, struct slowers *slowers);
 
-/* The incidents that go on, with names. */
+/* The incidents that go on, with names; none while the sampling is too coarse. */
 void watch_ongoing(const struct watch *watch, struct ongoing *ongoing);
 
 /*

@@ -8,7 +8,8 @@
 
 #define MS 1000000ULL
 
-static int next_ret, next_timeout = 5, nexts;
+static int next_ret, next_timeout = 5, nexts, judged;
+static uint32_t next_sampling_ns;
 static uint64_t now_ns = 5000 * MS;
 
 int __wrap_cmt_usage_next(struct cmt_usage *usage, const struct cmt_usage_frame **frame);
@@ -23,9 +24,11 @@ uint64_t __wrap_clock_ns(clockid_t clock);
 /* A frame takes 1 ms. */
 int __wrap_cmt_usage_next(struct cmt_usage *usage, const struct cmt_usage_frame **frame)
 {
-	static const struct cmt_usage_frame none = { .brief = true };
+	static struct cmt_usage_frame none = { .brief = true };
 
 	(void)usage;
+	none.end_ns = now_ns;
+	none.sampling_ns = next_sampling_ns;
 	*frame = &none;
 	now_ns += MS;
 	nexts++;
@@ -50,6 +53,7 @@ int __wrap_cmt_culprit_add_frame(struct cmt_culprit *culprit,
 {
 	(void)culprit;
 	(void)frame;
+	judged++;
 	return 0;
 }
 
@@ -113,6 +117,26 @@ static void check_turn_ends(struct trigger *trigger)
 	ck_assert(!trigger->more);
 }
 
+/* The sampling interval changes while the recorder runs. */
+START_TEST(test_coarse_is_not_judged)
+{
+	struct trigger trigger = { .watching = true };
+
+	next_ret = 1;
+	next_sampling_ns = 10 * MS;
+	judged = 0;
+	trigger_pump(&trigger);
+	ck_assert(trigger.coarse);
+	ck_assert_int_eq(judged, 0);
+	next_sampling_ns = MS;
+	trigger_pump(&trigger);
+	ck_assert(!trigger.coarse);
+	ck_assert_int_gt(judged, 0);
+	next_ret = 0;
+	next_sampling_ns = 0;
+}
+END_TEST
+
 START_TEST(test_watch_is_bounded)
 {
 	struct trigger trigger = { .watching = true };
@@ -135,6 +159,7 @@ int main(void)
 
 	UNIT_CASE(suite, test_watch_fails);
 	UNIT_CASE(suite, test_usage_fails);
+	UNIT_CASE(suite, test_coarse_is_not_judged);
 	UNIT_CASE(suite, test_watch_is_bounded);
 	UNIT_CASE(suite, test_usage_is_bounded);
 	return unit_run(suite);
