@@ -55,6 +55,17 @@ static const char *parse_limit_percent(char *word, struct rule *rule)
 	return NULL;
 }
 
+/* Units are those of tables. */
+static const char *parse_limit_rate(const char *word, struct rule *rule)
+{
+	uint64_t limit;
+
+	if (parse_bytes(word, 0, LIMIT_MAX, &limit))
+		return "the limit must be a number of bytes a second, such as 500k or 1.5G";
+	rule->limit = (double)limit;
+	return NULL;
+}
+
 static const char *parse_limit_bytes(const char *word, struct rule *rule)
 {
 	uint64_t limit;
@@ -78,7 +89,10 @@ static const char *parse_limit(const char *text, struct rule *rule)
 		return "the limit is missing";
 	if (text[strspn(text, " \t")])
 		return "nothing may follow the limit";
-	return rule->kind == RULE_SLOWER ? parse_limit_percent(word, rule) : parse_limit_bytes(word, rule);
+	if (rule->kind == RULE_SLOWER)
+		return parse_limit_percent(word, rule);
+	return rule->kind == RULE_BANDWIDTH ? parse_limit_rate(word, rule) :
+					      parse_limit_bytes(word, rule);
 }
 
 const char *rule_parse(const char *text, struct rule *rule)

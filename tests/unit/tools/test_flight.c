@@ -118,6 +118,10 @@ START_TEST(test_rules)
 	ck_assert(rule_fires(&rule, &frame));
 	rows[0].occupancy.known = false;
 	ck_assert(!rule_fires(&rule, &frame));
+	/* as tables have them: bytes of memory, and bytes a second */
+	ck_assert(rule.limit == 1 << 30);
+	ck_assert_ptr_null(rule_parse("bandwidth * > 1G", &rule));
+	ck_assert(rule.limit == 1e9);
 	ck_assert_ptr_null(rule_parse("bandwidth * > 1", &rule));
 	ck_assert(!rule_fires(&rule, &frame));
 }
