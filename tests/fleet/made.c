@@ -128,7 +128,7 @@ static int own(const struct machine *m, uint32_t rmid, uint16_t type, uint64_t t
 static uint64_t held(const struct machine *m, uint32_t rmid)
 {
 	uint64_t at = m->ms % PERIOD_MS, taken = 0;
-	uint64_t extra = m->made->later ? 48 : 0;
+	uint64_t extra = m->made->later && m->made->domains < 2 ? 48 : 0;
 
 	if (m->made->story)
 		return story_held(m->ms, rmid, noise(m, rmid));
@@ -162,16 +162,22 @@ static bool is_gone(const struct machine *m, uint32_t rmid)
 	       (m->made->hostile && rmid == ENDS && m->ms > m->made->ms / 2);
 }
 
-static int put_sample(const struct machine *m, uint32_t rmid, uint64_t ts)
+static int put_sample_of(const struct machine *m, uint32_t rmid, uint32_t domain, uint64_t ts)
 {
+	uint32_t domains = m->made->domains ? m->made->domains : 1;
 	struct cmt_record record = {
-		.ts = ts, .type = CMT_REC_SAMPLE, .flags = VALUES, .rmid = rmid,
-		.generation = rmid ? 1 : 0, .cpu = (uint16_t)(rmid % MADE_CPUS),
+		.ts = ts, .type = CMT_REC_SAMPLE, .flags = VALUES, .rmid = rmid, .domain = domain,
+		.generation = rmid ? 1 : 0, .cpu = (uint16_t)((rmid + domain) % MADE_CPUS),
 	};
 
 	record.sample.occupancy_bytes = m->loads[rmid].occupancy;
-	record.sample.mbm_total_bytes = m->loads[rmid].total;
-	record.sample.mbm_local_bytes = m->loads[rmid].local;
+	record.sample.mbm_total_bytes = m->loads[rmid].total / domains;
+	record.sample.mbm_local_bytes = m->loads[rmid].local / domains;
+	if (domains > 1) {
+		record.sample.occupancy_bytes /= domains * MADE_UNIT;
+		record.sample.occupancy_bytes += m->made->later;
+		record.sample.occupancy_bytes *= MADE_UNIT;
+	}
 	if (m->made->beside && rmid <= BATCH)
 		record.flags |= CMT_F_PQR_OVERWRITTEN;
 	if (m->made->beside && rmid == WEB)
@@ -181,6 +187,15 @@ static int put_sample(const struct machine *m, uint32_t rmid, uint64_t ts)
 		memset(&record.sample, 0, sizeof(record.sample));
 	}
 	return m->made->record(m->made->ctx, &record);
+}
+
+static int put_sample(const struct machine *m, uint32_t rmid, uint64_t ts)
+{
+	int ret = put_sample_of(m, rmid, 0, ts);
+
+	for (uint32_t i = 1; !ret && i < m->made->domains; i++)
+		ret = put_sample_of(m, rmid, i, ts);
+	return ret;
 }
 
 static int put_perf(const struct machine *m, uint32_t rmid, uint64_t ts)

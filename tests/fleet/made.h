@@ -34,6 +34,7 @@ struct made {
 	 * whose name and image it is; a process of that name in both.  NULL: none of it.
 	 */
 	const char *const *names;
+	uint32_t domains;	/* of L3, each with as much as another one; later: and one unit more */
 	uint32_t channels;	/* of memory: what RMIDs move, and MADE_DEVICES beside */
 	/* Take a record, or a name.  0, or what stops made_run(). */
 	int (*record)(void *ctx, const struct cmt_record *record);

@@ -2,7 +2,7 @@
 /*
  * usage: cmt-made (csv|ndjson|perfetto|clickhouse|recording) [option=value]...
  * The records of made.c, by what exports them, or as a recording, on standard output.
- * Options: containers, ms, grain (ms), seed, hostile, later, idle, processes, channels,
+ * Options: containers, domains, ms, grain (ms), seed, hostile, later, idle, processes, channels,
  * uncounted, unaccounted, coarse, waits (ns of each ms that web waits for a CPU), by; names: a file of names that are
  * given, each ends with a zero byte, in place of containers; rounded: the recorder rounds
  * counts; clock: it is set back an hour at half of the time;
@@ -287,6 +287,7 @@ int main(int argc, char **argv)
 	};
 	struct made made = {
 		.containers = (uint32_t)option(argc, argv, "containers", 20),
+		.domains = (uint32_t)option(argc, argv, "domains", 0),
 		.ms = option(argc, argv, "ms", 2000),
 		.seed = (uint32_t)option(argc, argv, "seed", 0),
 		.hostile = option(argc, argv, "hostile", 0),

@@ -308,6 +308,18 @@ has out '"change":{"occupancy_bytes":{"value":3145728.0,"least":3014656.0,"most"
 checks=$((checks + 1))
 [ "$(wc -l <"$scratch/out")" -eq 3 ] || fail "--top 1 has other rows"
 
+# Occupancy is a sum of counters: one unit more in each of four L3 domains is no change.
+for side in 0 1; do
+	"$made" recording containers=3 ms=2000 domains=4 later=$side >"$scratch/domains$side.cmt" ||
+		exit 1
+done
+run 0 "$stat" diff --json "$scratch/domains0.cmt" "$scratch/domains1.cmt"
+has out '"change":{"occupancy_bytes":{"value":262144.0,"least":-262144.0,"most":786432.0,'
+run 0 "$stat" diff "$scratch/domains0.cmt" "$scratch/domains1.cmt"
+checks=$((checks + 1))
+[ "$(grep -cE '^docker:(web|batch) +[^ ]+ [KM]iB +[^ ]+ [KM]iB += ' "$scratch/out")" -eq 2 ] ||
+	fail "less than a unit in each domain is a change"
+
 # Rounded counts: each reader says so, and diff has bounds that hold what was counted.
 "$made" recording containers=14 ms=4000 >"$scratch/exact.cmt" || exit 1
 "$made" recording containers=14 ms=4000 rounded=1 >"$scratch/rounded.cmt" || exit 1

@@ -34,6 +34,8 @@ struct diff_sum {
 	/* Occupancy: bytes, over the time slots in which it was known. */
 	double held;		/* bytes times slots */
 	uint64_t slots, most;
+	uint32_t rmids;		/* of the last interval */
+	double counters;	/* whose sum a reading is, times slots; NAN: not known */
 	bool most_known, most_partial, occupancy_partial;
 	/* Bandwidth: bytes, over the time of the intervals in which it was known. */
 	uint64_t rated_ns;
@@ -46,10 +48,10 @@ struct diff_sum {
 	double cycles, instructions;
 };
 
-/* A value with its bounds; all NAN: it is unknown. */
+/* A value with its bounds; all NAN: it is unknown; bounds of NAN: these are. */
 struct diff_value {
 	bool known;
-	bool partial;		/* a lower bound: hi is INFINITY */
+	bool partial;		/* a lower bound: hi is INFINITY, or NAN */
 	double value, lo, hi;
 };
 

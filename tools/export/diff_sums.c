@@ -50,9 +50,29 @@ static int row_key(const struct span *span, const struct cmt_usage_row *row, cha
 	return n < 0 ? -ENOMEM : 0;
 }
 
-static void add_occupancy(struct diff_sum *sum, const struct cmt_usage_occupancy *o)
+/*
+ * A row is a sum over its RMIDs, in each L3 domain.  One that ended in the interval counted in
+ * a part of it.  Rows of no container have one RMID; of a group of resctrl that belongs to
+ * a container there is no number.
+ */
+static double counters_of(struct diff_sum *sum, const struct export_row *e)
 {
+	uint32_t before = sum->rmids, rmids = e->row->rmids;
+
+	if (e->row->kind != CMT_USAGE_OWNER || e->row->owner != CMT_OWNER_CGROUP)
+		rmids = 1;
+	sum->rmids = rmids;
+	rmids = rmids < before ? before : rmids;
+	return rmids ? (double)rmids * e->frame->nr_domains : NAN;
+}
+
+static void add_occupancy(struct diff_sum *sum, const struct export_row *e)
+{
+	const struct cmt_usage_occupancy *o = &e->row->occupancy;
+	double counters = counters_of(sum, e);
+
 	if (o->slots) {
+		sum->counters += counters * o->slots;
 		sum->held += (double)o->mean_bytes * o->slots;
 		sum->slots += o->slots;
 		sum->occupancy_partial |= o->partial;
@@ -119,7 +139,7 @@ static int add_row(struct diff *diff, unsigned int side, struct export_row *e)
 	if (sum->frame != diff->frames[side])
 		sum->length_ns += length_ns;
 	sum->frame = diff->frames[side];
-	add_occupancy(sum, &e->row->occupancy);
+	add_occupancy(sum, e);
 	add_rate(sum, &e->row->total, length_ns);
 	add_counters(sum, &e->row->counters, length_ns);
 	return 0;

@@ -19,18 +19,24 @@ double diff_unit(const struct diff *diff, unsigned int side)
 	return info ? info->upscale_bytes : 0;
 }
 
-/* The counter is a multiple of its unit: the truth is less than one from it. */
+/* Each counter is a multiple of its unit: the truth is less than one from it. */
 static struct diff_value occupancy(const struct diff_sum *sum, double unit)
 {
-	double mean;
+	double mean, off;
 
 	if (!sum->slots)
 		return UNKNOWN;
 	mean = sum->held / (double)sum->slots;
+	off = sum->counters / (double)sum->slots * unit;
+	if (isnan(off))
+		return (struct diff_value){
+			.known = true, .partial = sum->occupancy_partial, .value = mean,
+			.lo = NAN, .hi = NAN,
+		};
 	return (struct diff_value){
 		.known = true, .partial = sum->occupancy_partial, .value = mean,
-		.lo = fmax(0, mean - unit),
-		.hi = sum->occupancy_partial ? INFINITY : mean + unit,
+		.lo = fmax(0, mean - off),
+		.hi = sum->occupancy_partial ? INFINITY : mean + off,
 	};
 }
 
