@@ -3,7 +3,7 @@
 # cmtstat record and replay on the device of fake_device.c.
 # usage: record_test.sh DIRECTORY_OF_THE_PROGRAMS
 set -u
-stat=$1/cmtstat_fake
+stat=$(cd "$1" && pwd)/cmtstat_fake
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 unset CMT_FAKE
@@ -491,7 +491,18 @@ until_true saved $((before + 1))
 until_true grep -q ": SIGUSR1" "$scratch/err2"
 kill -USR1 $pid
 until_true saved $((before + 2))
-# ... two that were asked for, beside the rule's.
+# ... and another program's directory is another one.
+mkdir "$scratch/here"
+: >"$scratch/err3"
+(cd "$scratch/here" && exec "$stat" record -q --keep 5s --save-to . \
+	--socket "$scratch/socket3") 2>"$scratch/err3" &
+here=$!
+until_true "$ctl" save "$scratch/socket3" >"$scratch/out" 2>"$scratch/err"
+kill $here
+wait $here
+checks=$((checks + 1))
+[ -s "$(cat "$scratch/out")" ] || fail "the path of a file is relative to the recorder's directory"
+# Two were asked for, beside the rule's.
 checks=$((checks + 2))
 [ "$(find "$saves" -name 'cmt-*Z-asked.cmt' | wc -l)" = 2 ] || fail "not two asked for"
 [ "$(find "$saves" -name 'cmt-*Z.cmt' | wc -l)" = 1 ] || fail "not one of the rule"

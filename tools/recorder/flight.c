@@ -413,8 +413,8 @@ int flight_run(const struct record_config *config)
 	}
 	ret = open_device(&flight);
 	save_socket_close(&flight.socket);
-	saves_close(&flight.saves);
 	check_synced(&flight, true);
+	saves_close(&flight.saves);
 	record_sync_end(&flight.sync);
 	return flight.unsynced ? EXIT_RUNTIME : ret;
 }

@@ -21,9 +21,12 @@
 
 int saves_open(struct saves *saves, const char *path, uint64_t max_files)
 {
-	*saves = (struct saves){ .path = path, .max_files = max_files };
+	*saves = (struct saves){ .max_files = max_files };
 	saves->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (saves->dir < 0)
+		return -errno;
+	saves->path = realpath(path, NULL);
+	if (!saves->path)
 		return -errno;
 	if (flock(saves->dir, LOCK_EX | LOCK_NB))
 		return -errno;
@@ -36,7 +39,8 @@ void saves_close(struct saves *saves)
 {
 	if (saves->dir >= 0)
 		close(saves->dir);
-	saves->dir = -1;
+	free(saves->path);
+	*saves = (struct saves){ .dir = -1 };
 }
 
 /* What follows the date.  Files of requests are apart, so that they remove none of a rule. */

@@ -8,7 +8,7 @@
 #include "common/keep_file.h"
 
 struct saves {
-	const char *path;	/* of the directory */
+	char *path;		/* of the directory, for programs in another one */
 	int dir;
 	uint64_t max_files;	/* for rules, and as many for requests */
 	uint64_t removed;
