@@ -23,6 +23,7 @@ struct made {
 	bool idle;		/* most containers do not run most of the time */
 	bool processes;		/* c3 and what follows are two processes each */
 	bool clock;		/* the recorder sees it set back an hour */
+	bool timeless;		/* the recorder does not know it */
 	bool uncounted;		/* there are no counters of the processor, which were asked for */
 	bool unaccounted;	/* nor is waiting, because the kernel cannot */
 	uint32_t coarse;	/* 1, 2: it is sampled every 10 ms in that half, 3: in both */

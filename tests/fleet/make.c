@@ -5,7 +5,7 @@
  * Options: containers, domains, ms, grain (ms), seed, hostile, later, idle, processes, channels,
  * uncounted, unaccounted, coarse, waits (ns of each ms that web waits for a CPU), by; names: a file of names that are
  * given, each ends with a zero byte, in place of containers; rounded: the recorder rounds
- * counts; clock: it is set back an hour at half of the time;
+ * counts; clock: it is set back an hour at half of the time; timeless: it is not known;
  * beside: an agent's RMID counts work of the first two containers; story: see story.h;
  * pending: owners that are so for half of the time; each second a container is throttled.
  * CMT_MADE_HOST in the environment is the host of a recording.
@@ -166,7 +166,8 @@ static int recorder_second(void *ctx, uint64_t ts)
 	};
 	struct cmt_recording_state state = {
 		.sz = sizeof(state), .monotonic_ns = ts,
-		.realtime_ns = MADE_REAL_NS + (ts - MADE_BEGIN_NS) - back_ns,
+		.realtime_ns = sink->made->timeless ? 0 :
+			       MADE_REAL_NS + (ts - MADE_BEGIN_NS) - back_ns,
 		.scope = CMT_SCOPE_CONTAINER, .interval_ns = (uint32_t)sampling_ns,
 		.counters = sink->counted,
 		.cpus = &cpu, .nr_cpus = sink->nr_pending != 0,
@@ -205,7 +206,8 @@ static int record_made(struct made *made, uint32_t nr_pending)
 		.program = "cmt-made", .host = host, .kernel = "6.1.0",
 		.boot_id = made->later ? "22222222-2222-3333-4444-555555555555" :
 					 "11111111-2222-3333-4444-555555555555",
-		.monotonic_ns = MADE_BEGIN_NS, .realtime_ns = MADE_REAL_NS,
+		.monotonic_ns = MADE_BEGIN_NS,
+		.realtime_ns = made->timeless ? 0 : MADE_REAL_NS,
 		.flags = made->rounded ? CMT_RECORDER_ROUND : 0,
 		.counters = COUNTERS | (lacking ? CMT_F_WAITED : 0),
 	};
@@ -295,6 +297,7 @@ int main(int argc, char **argv)
 		.idle = option(argc, argv, "idle", 0),
 		.processes = option(argc, argv, "processes", 0),
 		.clock = option(argc, argv, "clock", 0),
+		.timeless = option(argc, argv, "timeless", 0),
 		.uncounted = option(argc, argv, "uncounted", 0),
 		.unaccounted = option(argc, argv, "unaccounted", 0),
 		.coarse = (uint32_t)option(argc, argv, "coarse", 0),

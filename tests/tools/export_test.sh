@@ -308,6 +308,21 @@ has out '"change":{"occupancy_bytes":{"value":3145728.0,"least":3014656.0,"most"
 checks=$((checks + 1))
 [ "$(wc -l <"$scratch/out")" -eq 3 ] || fail "--top 1 has other rows"
 
+# The begin of an incident has the clock as it was then, and without a clock no time is 1970's.
+"$made" recording containers=8 ms=6000 waits=400000 clock=1 >"$scratch/set.cmt" || exit 1
+run 0 "$stat" replay --why -j "$scratch/set.cmt"
+has out '"event":"goes on","estimate":true,"emulated":false,"number":1,"begin":"2026-06-01T00:00:00.001000Z","end":"2026-05-31T23:00:06.000000Z"'
+"$made" recording containers=8 ms=3000 waits=400000 timeless=1 >"$scratch/timeless.cmt" || exit 1
+run 0 "$stat" replay --why -j "$scratch/timeless.cmt"
+has out '"record":"verdict","time":null,"since":null,"end_ns":1025001000000'
+lacks out "1970"
+run 0 "$stat" replay --why "$scratch/timeless.cmt"
+has out "? docker:web waits for a CPU"
+lacks out "1970"
+run 0 "$stat" export --by incident --ndjson "$scratch/timeless.cmt"
+has out '"victim":"docker:web"'
+lacks out "1970"
+
 # Occupancy is a sum of counters: one unit more in each of four L3 domains is no change.
 for side in 0 1; do
 	"$made" recording containers=3 ms=2000 domains=4 later=$side >"$scratch/domains$side.cmt" ||

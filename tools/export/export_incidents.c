@@ -2,70 +2,39 @@
 #include "export_incidents.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
+#include "common/clock_steps.h"
 #include "common/format.h"
 #include "common/signals.h"
 #include "watch/why_slower.h"
 
 #define COUNTERS (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 #define STEP 1024U	/* slots between two looks at signals */
-#define CLOCK_STEP_NS 1000000ULL	/* less is drift of the clock */
-
-/* From @from_ns on, CLOCK_REALTIME less CLOCK_MONOTONIC is @offset_ns. */
-struct clock_step {
-	uint64_t from_ns;
-	int64_t offset_ns;
-};
 
 struct taking {
 	struct span *span;
 	struct export_session *session;
 	struct replay replay;
 	struct watch watch;
-	struct clock_step *steps;	/* by time; the first one from 0 on */
-	uint32_t nr_steps;
+	struct clock_steps clock;
 };
 
-static int add_step(struct taking *taking, uint64_t from_ns)
+static int note_clock(struct taking *taking, uint64_t from_ns)
 {
-	struct clock_step *steps = reallocarray(taking->steps, taking->nr_steps + 1,
-						sizeof(*steps));
-
-	if (!steps)
-		return -ENOMEM;
-	taking->steps = steps;
-	steps[taking->nr_steps++] = (struct clock_step){ from_ns, taking->replay.offset_ns };
-	return 0;
-}
-
-/* Was the clock set in this slot?  Two clocks drift apart a little all the time. */
-static int look_at_clock(struct taking *taking)
-{
-	uint64_t before = (uint64_t)taking->steps[taking->nr_steps - 1].offset_ns;
-	uint64_t step = (uint64_t)taking->replay.offset_ns - before;
-
-	if (step < CLOCK_STEP_NS || -step < CLOCK_STEP_NS)
+	if (!taking->replay.clock_known)
 		return 0;
-	return add_step(taking, taking->watch.frame->start_ns);
-}
-
-/* An incident is told at its end: the clock may have been set since its begin. */
-static int64_t offset_at(const struct taking *taking, uint64_t ns)
-{
-	uint32_t i = taking->nr_steps - 1;
-
-	while (i && taking->steps[i].from_ns > ns)
-		i--;
-	return taking->steps[i].offset_ns;
+	return clock_steps_add(&taking->clock, from_ns, taking->replay.offset_ns);
 }
 
 static int take(void *ctx, const struct why_incident *incident)
 {
 	struct taking *taking = ctx;
 
-	taking->session->origin.clock_known = taking->replay.clock_known;
-	taking->session->origin.clock_ns = (uint64_t)offset_at(taking, incident->told->begin_ns);
+	/* an incident is told at its end: the clock may have been set since its begin */
+	taking->session->origin.clock_known = taking->clock.nr;
+	if (taking->clock.nr)
+		taking->session->origin.clock_ns =
+			(uint64_t)clock_steps_at(&taking->clock, incident->told->begin_ns);
 	return export_incident(taking->session, incident, taking->span->emulated);
 }
 
@@ -83,7 +52,7 @@ static int next_slot(struct taking *taking)
 		return ret;
 	frame = taking->watch.frame;
 	taking->span->emulated |= frame->emulated;
-	ret = look_at_clock(taking);
+	ret = note_clock(taking, frame->start_ns);
 	if (!ret)
 		ret = why_take_ended(&taking->watch, take, taking);
 	return ret ? ret : 1;
@@ -133,7 +102,7 @@ int export_incidents(struct span *span, struct export_session *session)
 	cmt_usage_free(span->usage);
 	span->usage = NULL;
 	if (!ret)
-		ret = add_step(&taking, 0);
+		ret = note_clock(&taking, 0);
 	if (!ret)
 		ret = watch_open_replay(&taking.watch, &taking.replay, span->first_ns, 0,
 					WATCH_AGAIN_NS);
@@ -142,6 +111,6 @@ int export_incidents(struct span *span, struct export_session *session)
 	if (!ret)
 		tell_unknown(&taking);
 	watch_close(&taking.watch);
-	free(taking.steps);
+	clock_steps_free(&taking.clock);
 	return ret;
 }

@@ -227,6 +227,11 @@ static int next_frame(struct why *why)
 
 	if (ret <= 0)
 		return ret;
+	if (why->replay && why->replay->clock_known)
+		ret = clock_steps_add(&why->state.clock, why->watch.frame->start_ns,
+				      why->replay->offset_ns);
+	if (ret < 0)
+		return ret;
 	if (!why->first_ns)
 		why->first_ns = why->watch.frame->start_ns;
 	ret = !why->begun && why->watch.frame->nr_cpus ? begin(why) : 0;
@@ -240,15 +245,21 @@ static int next_frame(struct why *why)
 	return ret < 0 ? ret : 1;
 }
 
+static int note_clock(struct why *why)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	return clock_steps_add(&why->state.clock, now, (int64_t)(clock_ns(CLOCK_REALTIME) - now));
+}
+
 static int look(struct why *why)
 {
 	int ret = watch_look(&why->watch);
 
 	if (ret <= 0)
 		return ret;
-	why->state.real_ns = (int64_t)(clock_ns(CLOCK_REALTIME) -
-				       clock_ns(CLOCK_MONOTONIC));
-	return tell_all(why);
+	ret = note_clock(why);
+	return ret ? ret : tell_all(why);
 }
 
 static int wait_for_time(const struct why *why)
@@ -320,9 +331,10 @@ static int run_open(struct why *why)
 {
 	const struct config *config = why->config;
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), length = wanted_ns(config);
-	int ret, last;
+	int ret = note_clock(why), last;
 
-	why->state.real_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - now);
+	if (ret)
+		return ret;
 	why->until_ns = length && length < UINT64_MAX - now ? now + length : UINT64_MAX;
 	signals_setup(false);
 	ret = run(why);
@@ -348,6 +360,7 @@ int why_run(const struct config *config, struct cmt_device *dev)
 	else
 		ret = run_open(&why);
 	watch_close(&why.watch);
+	clock_steps_free(&why.state.clock);
 	if (ret < 0 && ret != -EPIPE && ret != -EINTR && ret != -ENOTSUP)
 		error_plain(stderr, "cmtstat", ret == -ENODEV ?
 			    "the device is gone" : "stopped", ret);
@@ -364,8 +377,6 @@ static int replay_frames(struct why *why)
 		if (ret <= 0)
 			return ret ? ret : 1;
 		ret = why->watch.frame->end_ns >= why->until_ns;
-		if (why->replay->clock_known)
-			why->state.real_ns = why->replay->offset_ns;
 	}
 	return ret;
 }
@@ -375,7 +386,6 @@ static int run_replay(struct why *why)
 	struct pollfd out = { .fd = STDOUT_FILENO };
 	int ret = 0;
 
-	why->state.real_ns = why->replay->offset_ns;
 	why->until_ns = why->replay->to_ns;
 	signals_setup(false);
 	while (!ret && !signal_stop) {
@@ -409,5 +419,6 @@ int why_replay(const struct config *config, struct replay *replay)
 		error_plain(stderr, REPLAY_NAME, "stopped", ret);
 	replay->lost = why.watch.lost;
 	watch_close(&why.watch);
+	clock_steps_free(&why.state.clock);
 	return ret < 0 ? EXIT_RUNTIME : ret;
 }

@@ -158,9 +158,11 @@ static int add_recorded(struct watch *watch)
 	if (cmt_usage_state(watch->usage, &state) != 1)
 		return 1;
 	note_counted(watch, state);
-	if (state->realtime_ns)
+	if (state->realtime_ns) {
+		watch->replay->clock_known = true;
 		watch->replay->offset_ns = (int64_t)(state->realtime_ns -
 						     state->monotonic_ns);
+	}
 	for (uint32_t i = 0; i < state->nr_cpus && ret >= 0; i++)
 		ret = cmt_culprit_add_cpu(watch->culprit,
 					  cmt_recording_cpu_at(state, i));

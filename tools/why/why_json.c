@@ -76,7 +76,7 @@ static void add_time(struct filling *to, const char *name,
 {
 	char time[FORMAT_LEN];
 
-	add_text(to, name, format_time(time, state->real_ns + (int64_t)ts_ns));
+	add_text(to, name, state->clock.nr ? why_time(time, state, ts_ns) : NULL);
 }
 
 /* As of every row: null where there is no path, and the bytes where it is no text. */

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "common/clock_steps.h"
 #include "common/format.h"
 #include "remedy.h"
 #include "slower.h"
@@ -23,7 +24,7 @@ const char *why_sure(char buf[WHY_SURE_LEN],
 struct why_state {
 	bool json;
 	bool emulated;
-	int64_t real_ns;	/* CLOCK_REALTIME less CLOCK_MONOTONIC */
+	struct clock_steps clock;
 	uint32_t sampling_ns;
 	uint32_t owners;	/* that can be victims */
 	char counters_reason[CMT_REASON_LEN];	/* why there are none; "": there are */
@@ -37,7 +38,7 @@ struct why_state {
 	uint64_t l3_bytes;	/* of one domain; 0: not known */
 };
 
-/* A name as it is shown, and a time of the day. */
+/* A name as it is shown, and a time of the day; "?": the clock is not known. */
 #define WHY_LABEL_LEN (4 * CONTAINER_LABEL_LEN)
 const char *why_label(char buf[WHY_LABEL_LEN], const struct why_name *name);
 const char *why_time(char buf[FORMAT_LEN], const struct why_state *state, uint64_t ts_ns);

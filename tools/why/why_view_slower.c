@@ -16,7 +16,9 @@ const char *why_label(char buf[WHY_LABEL_LEN], const struct why_name *name)
 
 const char *why_time(char buf[FORMAT_LEN], const struct why_state *state, uint64_t ts_ns)
 {
-	return format_time(buf, state->real_ns + (int64_t)ts_ns);
+	if (!state->clock.nr)
+		return "?";
+	return format_time(buf, clock_steps_at(&state->clock, ts_ns) + (int64_t)ts_ns);
 }
 
 static void put_resource(FILE *out, enum cmt_slowdown_resource resource, uint32_t domain)

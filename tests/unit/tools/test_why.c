@@ -19,7 +19,9 @@ static char *text;
 
 static void prepare(enum cmt_culprit_kind kind)
 {
-	state = (struct why_state){ .real_ns = 1700000000LL * 1000000000 };
+	static struct clock_step step = { 0, 1700000000LL * 1000000000 };
+
+	state = (struct why_state){ .clock = { &step, 1 } };
 	verdict = (struct cmt_culprit_verdict){
 		.id = 7, .kind = kind, .ts_ns = 20 * MS, .since_ns = 12 * MS,
 		.confidence = 0.98, .occupancy_bytes = 1 << 20,
