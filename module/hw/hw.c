@@ -431,6 +431,19 @@ static u32 hw_nodes_per_l3(void)
 		cmt_topology_nodes_per_l3() : 1;
 }
 
+/*
+ * Has the package the mode off?  A kernel that knows SNC has switched it on everywhere.  This is
+ * asked at load only: a resume can have reset the register of a package.
+ */
+static void hw_snc_look(void *unused)
+{
+	u64 config;
+
+	if (!cmt_rdmsr_safe(HW_MSR_RMID_SNC_CONFIG, &config) &&
+	    config & SNC_NOT_SHARING)
+		WRITE_ONCE(hw.snc_was_off, true);
+}
+
 static int hw_init(struct cmt_backend_caps *caps)
 {
 	u32 extensions = hw_amd_extensions();
@@ -462,6 +475,8 @@ static int hw_init(struct cmt_backend_caps *caps)
 		.has_abmc = extensions & AMD_QOS_EBX_ABMC,
 		.types = hw_amd_types(extensions),
 	};
+	if (nodes_per_l3 > 1)
+		on_each_cpu(hw_snc_look, NULL, 1);
 	hw_read_init();
 	hw_bmec_init(extensions & AMD_QOS_EBX_BMEC ? hw.events : 0, hw.types);
 	return hw_abmc_init();
@@ -500,11 +515,9 @@ static void hw_snc_share(void)
 {
 	u64 config;
 
-	if (cmt_rdmsr_safe(HW_MSR_RMID_SNC_CONFIG, &config) ||
-	    !(config & SNC_NOT_SHARING))
-		return;
-	WRITE_ONCE(hw.snc_was_off, true);
-	cmt_wrmsr_safe(HW_MSR_RMID_SNC_CONFIG, config & ~SNC_NOT_SHARING);
+	if (!cmt_rdmsr_safe(HW_MSR_RMID_SNC_CONFIG, &config) &&
+	    config & SNC_NOT_SHARING)
+		cmt_wrmsr_safe(HW_MSR_RMID_SNC_CONFIG, config & ~SNC_NOT_SHARING);
 }
 
 static void hw_cpu_up(u32 domain)

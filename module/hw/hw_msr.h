@@ -27,7 +27,7 @@
 
 #define HW_ALL_EVENTS	(CMT_F_OCCUPANCY | CMT_MBM_EVENTS)
 
-/* Constant after init(), except the last two. */
+/* Constant after init(), except the last one. */
 struct hw {
 	struct cmt_backend_caps *caps;
 	u32 nr_rmids;
@@ -36,9 +36,8 @@ struct hw {
 	bool has_abmc;		/* AMD's assignable counters: hw_abmc.h */
 	u32 types;		/* AMD: the types of traffic that can be chosen; 0: none */
 	u32 nodes_per_l3;
-	/* the RMID sharing mode was switched on by cmt; any CPU sets this */
-	bool snc_was_off;
-	bool restored;		/* and is off again: EVTSEL takes other numbers */
+	bool snc_was_off;	/* cmt switches the RMID sharing mode on, and off at the end */
+	bool restored;		/* it is off again: EVTSEL takes other numbers */
 };
 
 /* Accessed by its own CPU only, with interrupts off. */

@@ -1860,6 +1860,21 @@ START_TEST(test_snc_mode_of_a_newer_kernel_stays)
 }
 END_TEST
 
+/* A resume from hibernation has reset the register of the package of the CPU that stayed up. */
+START_TEST(test_snc_mode_of_a_newer_kernel_stays_after_reset)
+{
+	fake.snc[0] = fake.snc[1] = SNC_OFF - 1;
+	start();
+	fake.snc[0] = SNC_OFF;
+	fake_cpu = 1;
+	hw->cpu_up(1);
+	ck_assert_uint_eq(fake.snc[0], SNC_OFF - 1);
+	hw->exit();
+	ck_assert_uint_eq(fake.snc[0], SNC_OFF - 1);
+	ck_assert_uint_eq(fake.snc[1], SNC_OFF - 1);
+}
+END_TEST
+
 #define SNC_REFUSAL	"several NUMA nodes per L3, counted in no known way"
 
 START_TEST(test_snc_needs_its_register)
@@ -1934,6 +1949,7 @@ static TCase *snc_tests(void)
 	tcase_add_test(tcase, test_snc_mode_is_restored_before_exit);
 	tcase_add_test(tcase, test_snc_reads_nothing_once_restored);
 	tcase_add_test(tcase, test_snc_mode_of_a_newer_kernel_stays);
+	tcase_add_test(tcase, test_snc_mode_of_a_newer_kernel_stays_after_reset);
 	tcase_add_test(tcase, test_snc_needs_its_register);
 	tcase_add_loop_test(tcase, test_snc_needs_a_known_model, 0,
 			    ARRAY_LENGTH(models_without_snc));
