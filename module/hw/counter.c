@@ -65,6 +65,27 @@ bool cmt_counter_fell(const struct cmt_counter *counter,
 			 caps));
 }
 
+static bool mbm_kept(const struct cmt_counter *counter,
+		     const struct cmt_mbm *mbm, u64 raw, u64 based, u64 units,
+		     const struct cmt_backend_caps *caps)
+{
+	return has_base(counter, based) &&
+	       !mbm_fell(counter, mbm, raw, based, caps) &&
+	       (mbm->prev & caps->data_mask) > units;
+}
+
+bool cmt_counter_kept(const struct cmt_counter *counter,
+		      const struct cmt_raws *raws, u32 events, u64 units,
+		      const struct cmt_backend_caps *caps)
+{
+	return (raw_is_data(raws->total, CMT_F_MBM_TOTAL, events) &&
+		mbm_kept(counter, &counter->total, raws->total, CMT_KEY_TOTAL,
+			 units, caps)) ||
+	       (raw_is_data(raws->local, CMT_F_MBM_LOCAL, events) &&
+		mbm_kept(counter, &counter->local, raws->local, CMT_KEY_LOCAL,
+			 units, caps));
+}
+
 /* Make @raw the base of the next reading, if it is data. */
 static void mbm_base(struct cmt_counter *counter, struct cmt_mbm *mbm, u64 raw,
 		     u64 based, bool data)

@@ -106,6 +106,14 @@ bool cmt_counter_fell(const struct cmt_counter *counter,
 		      const struct cmt_raws *raws, u32 events,
 		      const struct cmt_backend_caps *caps);
 
+/*
+ * Is a counter that was above @units not less now?  Then it was not reset, if it counts no
+ * more than @units between two readings.
+ */
+bool cmt_counter_kept(const struct cmt_counter *counter,
+		      const struct cmt_raws *raws, u32 events, u64 units,
+		      const struct cmt_backend_caps *caps);
+
 /* The next reading goes to cmt_counter_sample(), in any state. */
 void cmt_counter_make_slow(struct cmt_counter *counter);
 

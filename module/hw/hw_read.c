@@ -39,6 +39,9 @@
 /* Attempts at a reading when another agent changes EVTSEL meanwhile */
 #define HW_READ_TRIES	4
 
+/* An L3 domain moves less in 65 us, the unit of a mark (burst.h): 1 TB/s */
+#define HW_MARK_BYTES	BIT_ULL(26)
+
 /* A raw value is stored in halves, as RDMSR returns it. */
 typedef u32 __attribute__((__may_alias__)) cmt_raw_half;
 
@@ -259,11 +262,13 @@ static enum hw_abmc_state hw_look_at_abmc(void)
  * While assignable counters are off, the register does not show that they were on
  * between two checks.  But then all counters were reset: some counters are less than
  * before, and the counter with the greatest value of the burst is less when it is read
- * again after all others.
+ * again after all others.  Where one counter was surely not reset, those that are less
+ * began anew by themselves: the processor tracks few RMIDs, and reports that once, to any
+ * agent (counter.c).
  */
 struct hw_doubt {
 	bool any;	/* the mode is off, and may be on */
-	bool fell;
+	bool fell;	/* a counter, and none was surely kept */
 	u64 greatest;
 	u64 evtsel;	/* of the greatest */
 };
@@ -350,6 +355,25 @@ static void hw_checked_read(void *context, u32 rmid, struct cmt_raws *raws)
 	hw_read_checked(rmid, c->events, raws, c->state);
 }
 
+/*
+ * Does one RMID of the burst show that not all counters were reset since their last
+ * reading?
+ */
+static bool hw_burst_kept(const struct cmt_burst *burst)
+{
+	const struct cmt_reading *reading;
+	u64 units;
+
+	for (reading = burst->readings; reading != burst->end; reading++) {
+		units = (u64)((burst->mark - reading->seen) >> 1) *
+			HW_MARK_BYTES / hw.caps->upscale_bytes;
+		if (cmt_counter_kept(reading->counter, &reading->raws,
+				     burst->events, units, hw.caps))
+			return true;
+	}
+	return false;
+}
+
 static struct hw_doubt hw_doubt_of(const struct cmt_burst *burst,
 				   enum hw_abmc_state state)
 {
@@ -365,6 +389,7 @@ static struct hw_doubt hw_doubt_of(const struct cmt_burst *burst,
 		hw_doubt_add(&doubt, reading->counter - burst->counters,
 			     &reading->raws);
 	}
+	doubt.fell = doubt.fell && !hw_burst_kept(burst);
 	return doubt;
 }
 

@@ -200,6 +200,23 @@ START_TEST(test_fell_is_of_data_and_a_base)
 }
 END_TEST
 
+START_TEST(test_kept_is_above_what_it_may_count)
+{
+	const struct cmt_raws same = { 0, 7, 9 }, less = { 0, 7, 8 };
+	const struct cmt_raws error = { 0, 100, CMT_RAW_UNAVAILABLE };
+
+	caps.counter_bits = 44;
+	begin(at(0, 0, 7, 9), true);
+	ck_assert(cmt_counter_kept(&counter, &same, caps.events, 8, &caps));
+	ck_assert(!cmt_counter_kept(&counter, &same, caps.events, 9, &caps));
+	ck_assert(!cmt_counter_kept(&counter, &same, CMT_F_MBM_TOTAL, 8, &caps));
+	ck_assert(!cmt_counter_kept(&counter, &less, caps.events, 8, &caps));
+	ck_assert(!cmt_counter_kept(&counter, &error, caps.events, 8, &caps));
+	cmt_counter_lose_base(&counter);
+	ck_assert(!cmt_counter_kept(&counter, &same, caps.events, 0, &caps));
+}
+END_TEST
+
 START_TEST(test_error_is_no_number)
 {
 	struct reading r = at(MS, 77, 2000, 2000);
@@ -448,6 +465,7 @@ int main(void)
 	tcase_add_test(tc, test_mbm_unwraps_below_40_bits);
 	tcase_add_loop_test(tc, test_wide_counter_that_falls_is_rebased, 0, 3);
 	tcase_add_test(tc, test_fell_is_of_data_and_a_base);
+	tcase_add_test(tc, test_kept_is_above_what_it_may_count);
 	tcase_add_test(tc, test_error_is_no_number);
 	tcase_add_test(tc, test_unavailable_mbm_rebases_the_next);
 	tcase_add_test(tc, test_absent_event_has_no_flag_at_all);

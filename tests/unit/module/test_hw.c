@@ -1249,6 +1249,57 @@ START_TEST(test_abmc_switched_twice_between_bursts)
 }
 END_TEST
 
+#define MARK_UNITS	(((1ULL << 26) + 90111) / 90112)	/* most of an L3 between two marks */
+
+/* An RMID whose last reading was @prev, one mark ago, is now read as @now. */
+static void reads_on(u32 rmid, u64 prev, u64 now)
+{
+	const struct cmt_raws before = { 0, prev, prev };
+
+	cmt_counter_begin(&counters[rmid], rmid, 100 + rmid, &caps);
+	cmt_counter_set_base(&counters[rmid], &before, caps.events, &caps);
+	fake.ctr[rmid][CMT_EVENT_MBM_TOTAL] = now;
+	fake.ctr[rmid][CMT_EVENT_MBM_LOCAL] = now;
+}
+
+/* Another agent was told that one RMID is counted anew: this is no switch, which is of all. */
+START_TEST(test_abmc_off_one_began_anew)
+{
+	struct cmt_reading *reading;
+
+	fake.abmc = 0;
+	hw_abmc_settle(0);
+	prepare_burst();
+	reads_on(10, 1ULL << 40, 5);
+	reads_on(20, MARK_UNITS + _i, MARK_UNITS + 7);
+	reads_on(30, 1ULL << 30, 1ULL << 31);
+	ck_assert_int_eq(burst_once(), 0);
+	ck_assert_uint_eq(burst.end - readings, 3);
+	ck_assert_int_eq(state(), HW_ABMC_OFF);
+	for (reading = readings; reading != burst.end; reading++) {
+		u32 rmid = reading->counter - counters;
+
+		ck_assert_uint_eq(reading->raws.total, fake.ctr[rmid][CMT_EVENT_MBM_TOTAL]);
+		ck_assert_uint_eq(reading->raws.local, fake.ctr[rmid][CMT_EVENT_MBM_LOCAL]);
+	}
+}
+END_TEST
+
+/* After a switch, others may have passed what they had before, if that was little. */
+START_TEST(test_abmc_switched_twice_and_passed)
+{
+	fake.abmc = 0;
+	hw_abmc_settle(0);
+	prepare_burst();
+	reads_on(10, 1ULL << 40, 5);
+	reads_on(20, MARK_UNITS - 1, 1ULL << 20);
+	reads_on(30, 0, 1ULL << 20);
+	ck_assert_int_eq(burst_once(), 0);
+	ck_assert_int_eq(state(), HW_ABMC_CHANGING);
+	ck_assert(readings[1].raws.total & CMT_RAW_UNAVAILABLE);
+}
+END_TEST
+
 /* One reading by itself. */
 START_TEST(test_abmc_switched_twice_in_reading)
 {
@@ -1368,6 +1419,8 @@ static TCase *abmc_tests(void)
 	tcase_add_loop_test(tcase, test_abmc_switched_in_burst, 0, 9);
 	tcase_add_loop_test(tcase, test_abmc_switched_twice_in_burst, 0, 8);
 	tcase_add_test(tcase, test_abmc_switched_twice_between_bursts);
+	tcase_add_loop_test(tcase, test_abmc_off_one_began_anew, 0, 8);
+	tcase_add_test(tcase, test_abmc_switched_twice_and_passed);
 	tcase_add_test(tcase, test_abmc_switched_twice_in_reading);
 	tcase_add_test(tcase, test_abmc_without_local);
 	tcase_add_test(tcase, test_abmc_off_without_local);
