@@ -30,7 +30,10 @@ const char *cmt_backend_mbm_reason(void)
 		return reason;
 	if (!(cmt_caps.events & CMT_MBM_EVENTS))
 		return "the processor does not count memory traffic";
-	return hw_bmec_reason(hw_abmc_domains_on());
+	reason = hw_bmec_reason(hw_abmc_domains_on());
+	if (!reason[0] && hw_mbm_skips())
+		return "on AMD only resctrl reads the bandwidth of its groups";
+	return reason;
 }
 
 static int __init try_backend(const struct cmt_backend *candidate)

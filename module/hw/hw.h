@@ -8,6 +8,7 @@
  *	domains.h	the L3 domains, by index
  *	hw_abmc.h	AMD's assignable counters
  *	hw_bmec.h	AMD's configurable events
+ *	hw_mbm.h	the bandwidth that only resctrl reads
  */
 #ifndef CMT_HW_H
 #define CMT_HW_H
@@ -20,6 +21,7 @@
 #include "domains.h"
 #include "hw_abmc.h"
 #include "hw_bmec.h"
+#include "hw_mbm.h"
 
 /* backend.c: constant once the module is loaded */
 extern const struct cmt_backend *cmt_backend;

@@ -18,6 +18,8 @@
  * domain read while resctrl is mounted: on kernels whose resctrl reads on a known CPU, it
  * is this CPU, and no reading of resctrl is wrong.
  */
+#include <linux/bitmap.h>
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/compiler.h>
@@ -32,6 +34,7 @@
 #include "compat.h"
 #include "hw_abmc.h"
 #include "hw_bmec.h"
+#include "hw_mbm.h"
 #include "hw_msr.h"
 
 #define CTR_HIGH_STATUS	((u32)((CMT_RAW_ERROR | CMT_RAW_UNAVAILABLE) >> 32))
@@ -51,12 +54,26 @@ struct hw_domain {
 
 static struct hw_domain hw_domains[CMT_MAX_DOMAINS];
 
+static DECLARE_BITMAP(hw_skipped, CMT_MAX_RMIDS);	/* RMIDs; AMD only */
+
 void hw_read_init(void)
 {
 	u32 i;
 
+	bitmap_zero(hw_skipped, CMT_MAX_RMIDS);
 	for (i = 0; i < CMT_MAX_DOMAINS; i++)
 		raw_spin_lock_init(&hw_domains[i].lock);
+}
+
+void hw_mbm_skip(u32 rmid, bool skip)
+{
+	if (hw.shared_evtsel)
+		assign_bit(rmid, hw_skipped, skip);
+}
+
+bool hw_mbm_skips(void)
+{
+	return !bitmap_empty(hw_skipped, CMT_MAX_RMIDS);
 }
 
 static u64 hw_evtsel(u32 rmid, enum cmt_event event)
@@ -195,14 +212,16 @@ static u64 hw_read_one(struct hw_cpu *cpu, u32 rmid, enum cmt_event event)
 
 /*
  * While assignable counters are on, a plain reading of an MBM event is none.  While they
- * are off, it is of something else where another agent chose what the event counts.
+ * are off, it is of something else where another agent chose what the event counts, and
+ * of some RMIDs only resctrl may read it.
  */
 static u64 hw_read_mbm(struct hw_cpu *cpu, u32 rmid, enum cmt_event event,
 		       enum hw_abmc_state state)
 {
 	switch (state) {
 	case HW_ABMC_OFF:
-		if (hw_bmec_other(cpu->domain) & hw_event_flag(event))
+		if (hw_bmec_other(cpu->domain) & hw_event_flag(event) ||
+		    test_bit(rmid, hw_skipped))
 			return CMT_RAW_UNAVAILABLE;
 		return hw_read_one(cpu, rmid, event);
 	case HW_ABMC_ON:

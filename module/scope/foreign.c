@@ -124,6 +124,8 @@ static bool update_foreign(bool mounted)
 		u32 flag = rmid == cmt_plza_rmid() ? CMT_F_OWNER_KERNEL :
 						     CMT_F_OWNER_RESCTRL;
 
+		/* before the RMID can be read */
+		hw_mbm_skip(rmid, mounted && used && flag == CMT_F_OWNER_RESCTRL);
 		/* the kind has changed: release the old owner first */
 		if (cmt_rmid_is_foreign(rmid) &&
 		    (!used || !cmt_rmid_has_flag(rmid, flag)))

@@ -68,6 +68,7 @@ struct tally {
 static struct worker *workers[WORKERS];
 static struct file files[WORKERS * EVENTS];
 static struct series ours[MAX_RMIDS][EVENTS];
+static bool theirs[MAX_RMIDS];	/* RMIDs of groups, until the unmount */
 static struct tally theirs_tally, our_tally;
 static uint64_t begun_ns;
 /* the time is requested once: there are 10^7 readings */
@@ -228,17 +229,36 @@ static void judge_value(const struct readings *readings,
 	s->based = false;
 }
 
+static void note_groups(const struct log *log)
+{
+	size_t i;
+
+	for (i = 0; i < log->count; i++)
+		if (log->records[i].type == CMT_REC_ALLOC &&
+		    log->records[i].flags & CMT_F_OWNER_RESCTRL)
+			theirs[log->records[i].rmid] = true;
+}
+
+/* On AMD only resctrl reads the bandwidth of its groups. */
+static bool is_refused(const struct cmt_record *r)
+{
+	if (!(r->flags & (CMT_F_ERROR | CMT_F_UNAVAILABLE)))
+		return false;
+	return !theirs[r->rmid] || r->flags & CMT_F_ERROR ||
+	       !(r->flags & CMT_F_OCCUPANCY) || !lab_get(LAB_CONFIG, LAB_C_AMD);
+}
+
 static void judge(const struct log *log, const struct readings *readings)
 {
 	size_t i;
 
+	note_groups(log);
 	for (i = 0; i < log->count; i++) {
 		const struct cmt_record *r = &log->records[i];
 
 		if (r->type != CMT_REC_SAMPLE || r->ts < readings->ns)
 			continue;
-		if (r->flags & (CMT_F_ERROR | CMT_F_UNAVAILABLE))
-			our_tally.refused++;
+		our_tally.refused += is_refused(r);
 		if (r->flags & CMT_F_OCCUPANCY)
 			judge_value(readings, r, 1, r->sample.occupancy_bytes);
 		if (r->flags & CMT_F_MBM_TOTAL)
@@ -400,6 +420,7 @@ static void readers_run(const char *params, uint32_t reader)
 	struct dev dev;
 	pid_t demand;
 
+	memset(theirs, 0, sizeof(theirs));
 	unit = lab_unit();
 	width_mask = (1ULL << lab_get(LAB_CONFIG, LAB_C_WIDTH)) - 1;
 	resctrl_mount();

@@ -35,6 +35,7 @@ extern const struct test abmc_tests[];
 extern const struct test abmc_scarce_tests[];
 extern const struct test abmc_domains_tests[];
 extern const struct test tracked_tests[];
+extern const struct test tracked_resctrl_tests[];
 extern const struct test planted_tests[];
 extern const struct test erdt_tests[];
 extern const struct test erdt_rmids_tests[];

@@ -15,6 +15,7 @@
 #include "fake.h"
 #include "hw/hw_abmc.h"
 #include "hw/hw_bmec.h"
+#include "hw/hw_mbm.h"
 #include "uapi/cmt.h"
 #include "unit.h"
 
@@ -935,6 +936,53 @@ START_TEST(test_burst_shared_reads_each_by_itself)
 	/* one of nine was repeated */
 	ck_assert_uint_eq(fake.ctr_reads, 10);
 	ck_assert_uint_eq(fake.evtsel[0], LATER_EVTSEL);
+}
+END_TEST
+
+/* The processor's report that an RMID began anew is resctrl's: its bandwidth is not read. */
+START_TEST(test_read_shared_skips_rmids_of_resctrl)
+{
+	struct cmt_raws raws;
+
+	fake.ctr[42][CMT_EVENT_OCCUPANCY] = 4242;
+	hw_mbm_skip(42, true);
+	ck_assert(hw_mbm_skips());
+	hw->read(42, caps.events, &raws);
+	ck_assert_uint_eq(raws.occupancy, 4242);
+	ck_assert_uint_eq(raws.total, CTR_U);
+	ck_assert_uint_eq(raws.local, CTR_U);
+	ck_assert_uint_eq(fake.ctr_reads, 1);
+	hw->read(41, caps.events, &raws);
+	ck_assert_uint_eq(fake.ctr_reads, 1 + 3);
+	hw_mbm_skip(42, false);
+	ck_assert(!hw_mbm_skips());
+	hw->read(42, caps.events, &raws);
+	ck_assert_uint_eq(raws.total, 0);
+	ck_assert_uint_eq(fake.ctr_reads, 1 + 3 + 3);
+}
+END_TEST
+
+START_TEST(test_burst_shared_skips_rmids_of_resctrl)
+{
+	prepare_burst();
+	hw_mbm_skip(20, true);
+	ck_assert_int_eq(burst_once(), 0);
+	ck_assert_uint_eq(burst.end - readings, 3);
+	ck_assert_uint_eq(readings[1].raws.occupancy, 2000);
+	ck_assert_uint_eq(readings[1].raws.total, CTR_U);
+	ck_assert_uint_eq(readings[1].raws.local, CTR_U);
+	ck_assert_uint_eq(readings[0].raws.total, 0);
+	ck_assert_uint_eq(fake.ctr_reads, 3 + 1 + 3);
+}
+END_TEST
+
+/* Intel reports no such thing. */
+START_TEST(test_read_private_skips_none)
+{
+	fake.ctr[42][CMT_EVENT_MBM_TOTAL] = 7;
+	hw_mbm_skip(42, true);
+	ck_assert(!hw_mbm_skips());
+	ck_assert_uint_eq(read_one(42, CMT_EVENT_MBM_TOTAL), 7);
 }
 END_TEST
 
@@ -2039,6 +2087,7 @@ static TCase *private_tests(void)
 	tcase_add_test(tcase, test_burst_fault);
 	tcase_add_test(tcase, test_burst_discarded_when_evtsel_changed);
 	tcase_add_test(tcase, test_burst_discarded_without_local);
+	tcase_add_test(tcase, test_read_private_skips_none);
 	return tcase;
 }
 
@@ -2057,6 +2106,8 @@ static TCase *shared_tests(void)
 	tcase_add_test(tcase, test_read_shared_fault_unlocks);
 	tcase_add_test(tcase, test_burst_shared_restores_once);
 	tcase_add_test(tcase, test_burst_shared_reads_each_by_itself);
+	tcase_add_test(tcase, test_read_shared_skips_rmids_of_resctrl);
+	tcase_add_test(tcase, test_burst_shared_skips_rmids_of_resctrl);
 	return tcase;
 }
 

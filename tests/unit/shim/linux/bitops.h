@@ -34,6 +34,14 @@ static inline void clear_bit(unsigned long nr, unsigned long *bits)
 	__atomic_fetch_and(&bits[nr / 64], ~BIT(nr % 64), __ATOMIC_RELAXED);
 }
 
+static inline void assign_bit(unsigned long nr, unsigned long *bits, bool value)
+{
+	if (value)
+		set_bit(nr, bits);
+	else
+		clear_bit(nr, bits);
+}
+
 #define for_each_set_bit(nr, bits, size)		\
 	for ((nr) = 0; (nr) < (size); (nr)++)		\
 		if (test_bit(nr, bits))

@@ -14,6 +14,8 @@ typedef __s32 s32;
 typedef __s64 s64;
 typedef unsigned int uint;
 
+#define DECLARE_BITMAP(name, bits)	unsigned long name[((bits) + 63) / 64]
+
 struct rcu_head {
 	int unused;
 };
