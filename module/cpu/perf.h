@@ -72,6 +72,10 @@ u32 cmt_perf_counted(char *reason);
 void cmt_perf_cpu_up(unsigned int cpu, bool ticks);
 void cmt_perf_cpu_down(unsigned int cpu);
 
+/* Between these calls no event counts.  Process context, one call at a time. */
+void cmt_perf_suspend(void);
+void cmt_perf_resume(void);
+
 /* After the last descriptor is closed, and before the CPUs go. */
 void cmt_perf_stop(void);
 

@@ -39,6 +39,11 @@ static_assert(CMT_PERF_FLAG(CMT_PERF_NR + 1) == CMT_F_WAITED);
 static DEFINE_MUTEX(perf_mutex);
 static u32 wanted;	/* CMT_F_* to count; with what was recent at the last retry */
 static DEFINE_PER_CPU(bool, has_ticks);
+/*
+ * The system is going to be suspended, or is resuming.  A suspend resets the counters, and the
+ * kernel programs those of the one CPU that stays online again only for events that are new.
+ */
+static bool suspended;
 /* a CPU that came online has made values be given up on all CPUs: these are to be updated */
 static bool cpus_owed;
 /* why waiting is not accounted; NULL: it is */
@@ -94,6 +99,12 @@ static void cpu_stop(unsigned int cpu, smp_call_func_t remove)
 	kvfree(p);
 }
 
+/* What is to be counted now */
+static u32 wants_now(void)
+{
+	return suspended ? wanted & ~CMT_PERF_EVENTS : wanted;
+}
+
 /*
  * Count the wanted values on the CPU.  The time on the CPU is counted with and without
  * events.  True: see cmt_perf_events_update().
@@ -105,12 +116,12 @@ static bool cpu_update(unsigned int cpu)
 
 	lockdep_assert_held(&perf_mutex);
 	if (p)
-		return cmt_perf_events_update(cpu, p, wanted);
+		return cmt_perf_events_update(cpu, p, wants_now());
 	p = cmt_perf_new(cpu);
 	if (!p)
 		return false;
 	p->waits = !wait_reason;
-	again = cmt_perf_events_update(cpu, p, wanted);
+	again = cmt_perf_events_update(cpu, p, wants_now());
 	smp_call_function_single(cpu, cpu_install, p, true);
 	return again;
 }
@@ -162,13 +173,15 @@ static u32 cpu_counted(unsigned int cpu, char *reason)
 	return cmt_perf_events_counted(cpu, p, reason) | (p->waits ? CMT_F_WAITED : 0);
 }
 
-/* Check which values are counted.  Returns whether this has changed. */
+/* Check which values are counted.  Returns whether this has changed, for longer than a suspend. */
 static bool counts_check(void)
 {
 	u32 counted = wanted & CMT_PERF_ALL, before = cmt_settings.counters;
 	char reason[CMT_PERF_REASON_BYTES] = "";
 	unsigned int cpu;
 
+	if (suspended)
+		return false;
 	for_each_online_cpu(cpu)
 		if (wanted && per_cpu(has_ticks, cpu))
 			counted &= cpu_counted(cpu, reason);
@@ -389,6 +402,34 @@ void cmt_perf_cpu_down(unsigned int cpu)
 	cpu_stop(cpu, cpu_write_remove);
 	counts_check_later();
 	mutex_unlock(&perf_mutex);
+}
+
+static void suspended_set(bool value)
+{
+	lockdep_assert_held(&perf_mutex);
+	suspended = value;
+	if (wanted)
+		cpus_update();
+}
+
+static void suspend(void)
+{
+	suspended_set(true);
+}
+
+static void resume(void)
+{
+	suspended_set(false);
+}
+
+void cmt_perf_suspend(void)
+{
+	counts_update(suspend);
+}
+
+void cmt_perf_resume(void)
+{
+	counts_update(resume);
 }
 
 /* As a descriptor that stays open */

@@ -413,8 +413,8 @@ static void sampler_resume(void)
 /*
  * Suspend resets the counters, and PQR_ASSOC of the one CPU that does not go through
  * hotplug.  CLOCK_MONOTONIC stops meanwhile, so no gap in time shows it.  So there are
- * no ticks from before the tasks are frozen until they are thawed, and the first
- * readings after that have no base.
+ * no ticks and no events of perf from before the tasks are frozen until they are thawed,
+ * and the first readings after that have no base.
  */
 static int sampler_pm(struct notifier_block *nb, unsigned long action,
 		      void *unused)
@@ -423,9 +423,11 @@ static int sampler_pm(struct notifier_block *nb, unsigned long action,
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
 		cmt_sampler_suspend();
+		cmt_perf_suspend();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
+		cmt_perf_resume();
 		sampler_resume();
 		break;
 	}

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -304,10 +305,68 @@ static void test_mem_on_demand(void)
 	resume_on_demand("core", "mem");
 }
 
+/* The cycles of a worker on the CPU that stays online, from @from on, in ns */
+static uint64_t cycles_since(const struct log *log, const struct worker *worker,
+			     uint64_t from)
+{
+	uint64_t cycles = 0;
+	size_t i;
+
+	for (i = 0; i < log->count; i++) {
+		const struct cmt_record *r = &log->records[i];
+
+		if (r->type != CMT_REC_PERF || r->rmid != worker->rmid || r->cpu)
+			continue;
+		CHECK(r->perf.cycles < 1ULL << 40, "%llu cycles in one record",
+		      (unsigned long long)r->perf.cycles);
+		if (r->ts > from)
+			cycles += r->perf.cycles;
+	}
+	return cycles;
+}
+
+/* The events are made anew.  The lab's processor keeps its PMU. */
+static void test_counts(void)
+{
+	struct cmt_counters wants = {
+		.size = sizeof(wants), .counters = CMT_F_CYCLES,
+	};
+	struct worker *worker = worker_start(64 << 10);
+	struct recorder recorder;
+	uint64_t from, cycles;
+	struct dev dev;
+
+	dev_open(&dev, O_RDONLY);
+	worker_identify(worker, &dev);
+	worker_pin(worker, 0);
+	dev_map(&dev, FROM_NOW);
+	CHECK(!ioctl(dev.fd, CMT_IOC_SET_COUNTERS, &wants), "SET_COUNTERS: %m");
+	worker_go(worker, true);
+	recorder_start(&recorder, &dev, true);
+	worker_wait(worker, 2);
+	suspend_once("core", "mem", ASLEEP_S);
+	from = now_ns();
+	worker_wait(worker, 2);
+	wait_read(L3, worker->rmid);
+	worker_wait(worker, 2);
+	recorder_stop(&recorder);
+	cycles = cycles_since(&recorder.log, worker, from);
+	note("%llu cycles after the resume", (unsigned long long)cycles);
+	CHECK(cycles, "no cycles are counted after the resume");
+	log_free(&recorder.log);
+	worker_stop(worker);
+	dev_close(&dev);
+}
+
 const struct test resume_tests[] = {
 	{ "resume_from_freeze_rebases", test_freeze, PROCESS, 120 },
 	{ "resume_from_memory_rebases", test_mem, PROCESS, 120 },
 	{ "resume_from_freeze_on_demand", test_freeze_on_demand, "scope=manual", 120 },
 	{ "resume_from_memory_on_demand", test_mem_on_demand, "scope=manual", 120 },
+	{ 0 }
+};
+
+const struct test resume_counts_tests[] = {
+	{ "resume_counts", test_counts, PROCESS, 120 },
 	{ 0 }
 };

@@ -44,6 +44,7 @@ extern const struct test erdt_ram_tests[];
 extern const struct test erdt_cpus_tests[];
 extern const struct test erdt_cut_tests[];
 extern const struct test resume_tests[];
+extern const struct test resume_counts_tests[];
 extern const struct test bound_tests[];
 extern const struct test plza_tests[];
 extern const struct test rmids_tests[];

@@ -165,6 +165,31 @@ START_TEST(test_waits_later)
 }
 END_TEST
 
+/* Counters that a suspend resets: no event is there, and no value is said to be given up. */
+START_TEST(test_no_events_in_suspend)
+{
+	const u32 both = CMT_F_CYCLES | CMT_F_COUNTERS_FIRST;
+	u32 wanted_here = 0;
+
+	cmt_perf_cpu_up(0, true);
+	cmt_perf_want(&wanted_here, both);
+	ck_assert_uint_eq(cmt_cpus.perf->wanted, both);
+	cmt_perf_suspend();
+	ck_assert_uint_eq(cmt_cpus.perf->wanted, CMT_F_COUNTERS_FIRST);
+	cmt_perf_cpu_down(0);
+	cmt_perf_cpu_up(0, true);
+	shim_pass(1000);
+	ck_assert_uint_eq(cmt_cpus.perf->wanted, CMT_F_COUNTERS_FIRST);
+	ck_assert_uint_eq(states, 1);
+	cmt_perf_resume();
+	ck_assert_uint_eq(cmt_cpus.perf->wanted, both);
+	ck_assert_uint_eq(cmt_settings.counters, CMT_F_CYCLES);
+	ck_assert_uint_eq(states, 1);
+	cmt_perf_want(&wanted_here, 0);
+	cmt_perf_stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("perf_want");
@@ -174,6 +199,7 @@ int main(void)
 	tcase_add_test(tcase, test_cpu_up_gives_up);
 	tcase_add_test(tcase, test_cpu_up_before_the_end);
 	tcase_add_test(tcase, test_waits_later);
+	tcase_add_test(tcase, test_no_events_in_suspend);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

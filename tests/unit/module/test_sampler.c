@@ -81,6 +81,14 @@ void cmt_perf_begin(void)
 {
 }
 
+void cmt_perf_suspend(void)
+{
+}
+
+void cmt_perf_resume(void)
+{
+}
+
 void cmt_settings_emit(void)
 {
 	states++;
