@@ -9,10 +9,13 @@
 
 #define PM_DELAY	"/sys/module/suspend/parameters/pm_test_delay"
 
-/* As a hibernation does, the counters are reset while all tasks are frozen. */
+/*
+ * As a hibernation does, the counters are reset while all tasks are frozen.  That is so for
+ * @seconds, from some time on that is long where the host is busy.
+ */
 void suspend_once(const char *level, const char *state, unsigned int seconds)
 {
-	uint64_t resets = lab_get(LAB_MBM_RESET, seconds * 1000000 / 2);
+	uint64_t resets = lab_get(LAB_MBM_RESET, seconds * 1000000 / 4 * 3);
 	char delay[12];
 	int err;
 

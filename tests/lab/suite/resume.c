@@ -18,7 +18,7 @@
 #include "tests.h"
 
 #define BYTES		(32U << 20)	/* more than the cache: traffic */
-#define ASLEEP_S	2
+#define ASLEEP_S	4
 #define GAP_NS		1100000000ULL	/* CMT_COUNTER_GAP_NS */
 #define WALK_TRIES	5
 
