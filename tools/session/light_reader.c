@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "common/meter.h"
 
-#define SLOT_NS		10000000ULL	/* a reading of all owners takes no longer */
+#define SLOT_NS		10000000ULL	/* a reading of all owners may take some */
 #define NEVER_NS	3600000000000ULL	/* intervals are ended by light_reader_pump() */
 
 /* NULL: there are too many domains, or no memory. */
@@ -48,7 +48,17 @@ static int mark_record(struct light_reader *light, struct cmt_record *record)
 	return 0;
 }
 
-static int add_records(struct light_reader *light, const struct cmt_snapshot *readings)
+static int add_owners(struct light_reader *light, const struct cmt_snapshot *owners)
+{
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < owners->count; i++)
+		ret = cmt_usage_add(light->usage, cmt_snapshot_at(owners, i));
+	return ret;
+}
+
+static int add_readings(struct light_reader *light, const struct cmt_snapshot *readings)
 {
 	uint32_t i;
 	int ret = 0;
@@ -64,7 +74,8 @@ static int add_records(struct light_reader *light, const struct cmt_snapshot *re
 }
 
 /*
- * The owners are read last: then every RMID that was read is known.  They are set last:
+ * The owners are read last: then every RMID that was read is known.  They are added first:
+ * a reading whose slot is retired amid these readings has its owner.  They are set last:
  * these readings retire the slots that the owners before them wait for.
  */
 static int read_all(struct light_reader *light)
@@ -76,7 +87,9 @@ static int read_all(struct light_reader *light)
 		return ret;
 	ret = cmt_device_snapshot(light->dev, &owners);
 	if (!ret) {
-		ret = add_records(light, readings);
+		ret = add_owners(light, owners);
+		if (!ret)
+			ret = add_readings(light, readings);
 		if (!ret)
 			ret = cmt_usage_sync(light->usage, owners);
 		cmt_snapshot_free(owners);

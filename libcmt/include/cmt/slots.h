@@ -244,7 +244,9 @@ CMT_API int cmt_slots_flush(struct cmt_slots *slots);
  * snapshot counts from its as_of on: records from before as_of, also those that are added
  * later, keep their owners.  The owners in it are known at once.  Owners that it does not
  * have are freed when the slots up to as_of are retired; until then a newer snapshot
- * replaces it.  cmt_reader_feed() does this itself.
+ * replaces it.  So a program that takes one with each batch of records adds the records
+ * of the snapshot, then the batch, and gives the snapshot after that.  cmt_reader_feed()
+ * does this itself.
  *
  * @snapshot: copied
  *
