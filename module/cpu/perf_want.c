@@ -446,7 +446,10 @@ int cmt_perf_init(bool first)
 	return 0;
 }
 
-/* Where no value is wanted, no work item queues another one. */
+/*
+ * Where no value is wanted, no work item queues another one, and cmt_perf_resume(), which
+ * may still be called, finds no change: a STATE has no ring any more then.
+ */
 void cmt_perf_stop(void)
 {
 	cpus_read_lock();
@@ -454,6 +457,7 @@ void cmt_perf_stop(void)
 	WRITE_ONCE(recent, 0);
 	if (wanted)
 		perf_change(0);
+	WRITE_ONCE(cmt_settings.counters, 0);
 	mutex_unlock(&perf_mutex);
 	cpus_read_unlock();
 	cancel_delayed_work_sync(&retry_work);

@@ -190,6 +190,29 @@ START_TEST(test_no_events_in_suspend)
 }
 END_TEST
 
+/*
+ * A suspend that is given up during the unload: the rings are freed before the notifier of
+ * suspends is unregistered, and a STATE is a record.
+ */
+START_TEST(test_no_state_after_stop)
+{
+	u32 wanted_here = 0;
+
+	cmt_perf_cpu_up(0, true);
+	cmt_perf_want(&wanted_here, CMT_F_CYCLES);
+	ck_assert_uint_eq(states, 1);
+	if (_i)
+		cmt_perf_suspend();
+	cmt_perf_stop();
+	if (!_i)
+		cmt_perf_suspend();
+	cmt_perf_resume();
+	ck_assert_uint_eq(states, 1);
+	ck_assert_uint_eq(cmt_settings.counters, 0);
+	ck_assert_ptr_null(cmt_cpus.perf);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("perf_want");
@@ -200,6 +223,7 @@ int main(void)
 	tcase_add_test(tcase, test_cpu_up_before_the_end);
 	tcase_add_test(tcase, test_waits_later);
 	tcase_add_test(tcase, test_no_events_in_suspend);
+	tcase_add_loop_test(tcase, test_no_state_after_stop, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
