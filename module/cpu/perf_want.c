@@ -422,14 +422,23 @@ static void resume(void)
 	suspended_set(false);
 }
 
+static void resume_fn(struct work_struct *work)
+{
+	counts_update(resume);
+}
+
+static DECLARE_WORK(resume_work, resume_fn);
+
 void cmt_perf_suspend(void)
 {
 	counts_update(suspend);
 }
 
+/* As apply_fn(): the process that asked for the suspend may lack the right to count. */
 void cmt_perf_resume(void)
 {
-	counts_update(resume);
+	queue_work(system_dfl_wq, &resume_work);
+	flush_work(&resume_work);
 }
 
 /* As a descriptor that stays open */
@@ -463,5 +472,6 @@ void cmt_perf_stop(void)
 	cancel_delayed_work_sync(&retry_work);
 	cancel_delayed_work_sync(&look_work);
 	cancel_work_sync(&apply_work);
+	cancel_work_sync(&resume_work);
 	destroy_workqueue(give_way_queue);
 }

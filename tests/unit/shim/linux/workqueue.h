@@ -42,6 +42,9 @@ __attribute__((weak)) struct workqueue_struct shim_queue;
 __attribute__((weak)) struct work_struct *shim_works[SHIM_WORKS];
 __attribute__((weak)) struct delayed_work *shim_delayed[SHIM_WORKS];
 
+/* An item runs: the code has the rights of a thread of the kernel. */
+__attribute__((weak)) bool shim_in_work;
+
 #define shim_remember(list, item) do {				\
 	size_t i_ = 0;						\
 								\
@@ -65,9 +68,12 @@ static inline bool flush_work(struct work_struct *work)
 	bool runs = work->queued;
 
 	work->queued = false;
-	if (runs)
-		work->function(work);
-	return runs;
+	if (!runs)
+		return false;
+	shim_in_work = true;
+	work->function(work);
+	shim_in_work = false;
+	return true;
 }
 
 static inline bool cancel_work_sync(struct work_struct *work)
