@@ -17,4 +17,7 @@ void hw_mbm_skip(u32 rmid, bool skip);
 /* Are there such RMIDs?  Racy. */
 bool hw_mbm_skips(void);
 
+/* Is @rmid one?  Racy.  Any context. */
+bool hw_mbm_skips_rmid(u32 rmid);
+
 #endif

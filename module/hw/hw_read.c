@@ -76,6 +76,11 @@ bool hw_mbm_skips(void)
 	return !bitmap_empty(hw_skipped, CMT_MAX_RMIDS);
 }
 
+bool hw_mbm_skips_rmid(u32 rmid)
+{
+	return test_bit(rmid, hw_skipped);
+}
+
 static u64 hw_evtsel(u32 rmid, enum cmt_event event)
 {
 	return (u64)rmid << 32 | event;

@@ -148,7 +148,7 @@ static void sample_finish(struct cmt_domain *domain, const struct cmt_raws *raws
 	struct cmt_counter *counter = &domain->counters[rmid];
 
 	cmt_domain_account(domain, counter, raws, events, sample);
-	cmt_tick_count_flaws(this_cpu_read(cmt_sampler_cpus), raws, events);
+	cmt_tick_count_flaws(this_cpu_read(cmt_sampler_cpus), counter, raws, events);
 	if (sample->flags & CMT_F_REBASED)
 		demand->owed = true;
 	if (demand->owed)

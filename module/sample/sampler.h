@@ -139,8 +139,8 @@ void cmt_tick_begin(struct sampler_cpu *s);
 enum hrtimer_restart cmt_tick(struct hrtimer *timer);
 
 /* Count values without data.  On the CPU itself, interrupts off, as for the next one. */
-void cmt_tick_count_flaws(struct sampler_cpu *s, const struct cmt_raws *raws,
-			  u32 events);
+void cmt_tick_count_flaws(struct sampler_cpu *s, const struct cmt_counter *counter,
+			  const struct cmt_raws *raws, u32 events);
 
 /* Note a time with interrupts off on this CPU. */
 void cmt_tick_note_ns(u64 ns);

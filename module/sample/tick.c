@@ -161,19 +161,31 @@ static noinline void sample_fill(struct sampler_cpu *s, struct cmt_record *slot,
 		slot->flags |= CMT_F_PQR_OVERWRITTEN;
 }
 
+/* @missing: CMT_F_*.  For the bandwidth of some RMIDs the processor was not asked. */
+static noinline void count_unavailable(struct sampler_cpu *s,
+				       const struct cmt_counter *counter, u32 missing)
+{
+	if (hw_mbm_skips_rmid((u32)counter->name))
+		missing &= ~CMT_MBM_EVENTS;
+	s->read_unavailable += hweight32(missing);
+}
+
 noinline void cmt_tick_count_flaws(struct sampler_cpu *s,
+				   const struct cmt_counter *counter,
 				   const struct cmt_raws *raws, u32 events)
 {
 	const u64 values[] = { raws->occupancy, raws->total, raws->local };
-	u32 i;
+	u32 missing = 0, i;
 
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
 		if (values[i] & CMT_RAW_ERROR)
 			s->read_errors++;
-		else if (values[i] & CMT_RAW_UNAVAILABLE &&
-			 events & (CMT_F_OCCUPANCY << i))
-			s->read_unavailable++;
+		else if (values[i] & CMT_RAW_UNAVAILABLE)
+			missing |= CMT_F_OCCUPANCY << i;
 	}
+	missing &= events;
+	if (missing)
+		count_unavailable(s, counter, missing);
 }
 
 /*
@@ -205,7 +217,7 @@ static __always_inline void samples_write(struct sampler_cpu *s, u64 now,
 		cmt_record_put32(&slot->type, type);
 		cmt_record_put64(&slot->domain, domain);
 		if (!plain)
-			cmt_tick_count_flaws(s, &reading->raws,
+			cmt_tick_count_flaws(s, counter, &reading->raws,
 					     s->burst.events);
 		if (plain && likely(!(counter->key & CMT_KEY_SLOW)))
 			cmt_counter_continue(counter, &reading->raws, &by, slot);

@@ -418,8 +418,7 @@ static void judge_failures(struct list *list, const struct facts *facts)
 	    (uint64_t)stats->read_unavailable, (uint64_t)stats->pqr_overwritten);
 	if (many)
 		advise(finding, "cmtctl selftest shows which readings are right. Unavailable has "
-		       "an RMID without a counter, as on AMD: fewer owners need fewer RMIDs. "
-		       "There an RMID of a resctrl group has it, too: only resctrl reads its bandwidth");
+		       "an RMID without a counter, as on AMD: fewer owners need fewer RMIDs");
 	/* which agent does so now is the finding about resctrl */
 }
 

@@ -947,6 +947,8 @@ START_TEST(test_read_shared_skips_rmids_of_resctrl)
 	fake.ctr[42][CMT_EVENT_OCCUPANCY] = 4242;
 	hw_mbm_skip(42, true);
 	ck_assert(hw_mbm_skips());
+	ck_assert(hw_mbm_skips_rmid(42));
+	ck_assert(!hw_mbm_skips_rmid(41));
 	hw->read(42, caps.events, &raws);
 	ck_assert_uint_eq(raws.occupancy, 4242);
 	ck_assert_uint_eq(raws.total, CTR_U);
