@@ -68,7 +68,7 @@ struct tally {
 static struct worker *workers[WORKERS];
 static struct file files[WORKERS * EVENTS];
 static struct series ours[MAX_RMIDS][EVENTS];
-static bool theirs[MAX_RMIDS];	/* RMIDs of groups, until the unmount */
+static bool theirs[MAX_RMIDS];	/* RMIDs that groups have, at the record that is judged */
 static struct tally theirs_tally, our_tally;
 static uint64_t begun_ns;
 /* the time is requested once: there are 10^7 readings */
@@ -229,14 +229,12 @@ static void judge_value(const struct readings *readings,
 	s->based = false;
 }
 
-static void note_groups(const struct log *log)
+static void follow_groups(const struct cmt_record *r)
 {
-	size_t i;
-
-	for (i = 0; i < log->count; i++)
-		if (log->records[i].type == CMT_REC_ALLOC &&
-		    log->records[i].flags & CMT_F_OWNER_RESCTRL)
-			theirs[log->records[i].rmid] = true;
+	if (r->type == CMT_REC_ALLOC)
+		theirs[r->rmid] = r->flags & CMT_F_OWNER_RESCTRL;
+	else if (r->type == CMT_REC_FREE)
+		theirs[r->rmid] = false;
 }
 
 /* On AMD only resctrl reads the bandwidth of its groups. */
@@ -248,14 +246,15 @@ static bool is_refused(const struct cmt_record *r)
 	       !(r->flags & CMT_F_OCCUPANCY) || !lab_get(LAB_CONFIG, LAB_C_AMD);
 }
 
-static void judge(const struct log *log, const struct readings *readings)
+static void judge(struct log *log, const struct readings *readings)
 {
 	size_t i;
 
-	note_groups(log);
+	log_sort(log);
 	for (i = 0; i < log->count; i++) {
 		const struct cmt_record *r = &log->records[i];
 
+		follow_groups(r);
 		if (r->type != CMT_REC_SAMPLE || r->ts < readings->ns)
 			continue;
 		our_tally.refused += is_refused(r);
