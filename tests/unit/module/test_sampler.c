@@ -3,6 +3,8 @@
 #include <check.h>
 #include <string.h>
 
+#include <linux/suspend.h>
+
 #include "hw/hw.h"
 #include "owner/owner.h"
 #include "ring/ring.h"
@@ -23,7 +25,7 @@ u32 cmt_readers;
 
 static struct cmt_domain domain;
 static u64 now = 3600000 * MS;
-static u32 ticking, states;
+static u32 ticking, states, suspends, resumes;
 static bool last_cancel_saw_ticks;
 
 u64 ktime_get_ns(void)
@@ -83,10 +85,14 @@ void cmt_perf_begin(void)
 
 void cmt_perf_suspend(void)
 {
+	ck_assert_uint_eq(ticking, 0);
+	suspends++;
 }
 
 void cmt_perf_resume(void)
 {
+	ck_assert_uint_eq(ticking, 0);
+	resumes++;
 }
 
 void cmt_settings_emit(void)
@@ -191,6 +197,39 @@ START_TEST(test_stop)
 }
 END_TEST
 
+static void notify(unsigned long action)
+{
+	shim_pm_block->notifier_call(shim_pm_block, action, NULL);
+}
+
+/*
+ * Events of perf are there when ticks run: the ticks stop before the events go, and begin
+ * after the events have come back.
+ */
+START_TEST(test_suspend)
+{
+	static const unsigned long actions[][2] = {
+		{ PM_SUSPEND_PREPARE, PM_POST_SUSPEND },
+		{ PM_HIBERNATION_PREPARE, PM_POST_HIBERNATION },
+	};
+	bool wants = false;
+
+	cmt_sampler_want_ticks(&wants, true);
+	ck_assert_uint_eq(ticking, 1);
+	notify(actions[_i][0]);
+	ck_assert_uint_eq(ticking, 0);
+	ck_assert_uint_eq(suspends, 1);
+	ck_assert_uint_eq(resumes, 0);
+	ck_assert(cmt_sampler_is_suspended());
+	notify(actions[_i][1]);
+	ck_assert_uint_eq(ticking, 1);
+	ck_assert_uint_eq(suspends, 1);
+	ck_assert_uint_eq(resumes, 1);
+	ck_assert(!cmt_sampler_is_suspended());
+	cmt_sampler_want_ticks(&wants, false);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sampler");
@@ -198,6 +237,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase, test_stop);
+	tcase_add_loop_test(tcase, test_suspend, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
