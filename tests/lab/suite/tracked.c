@@ -127,7 +127,8 @@ static void rest(const struct scene *scene)
 /* Only the group runs, and so its RMID stays tracked: first for long, then shortly. */
 static void rounds_run(const struct scene *scene, const char *who)
 {
-	uint64_t said = total(), from = said, true_from = truth(scene), moved;
+	/* the group runs: the truth is the earlier one here, and the later one in the rounds */
+	uint64_t true_from = truth(scene), from = total(), said = from, moved;
 	unsigned int round, wrong = 0;
 
 	for (round = 0; round < ROUNDS; round++) {
