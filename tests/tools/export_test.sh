@@ -95,6 +95,30 @@ for coarse in 1 2 3; do
 		fail "coarse=$coarse: the page does not say what is not judged"
 done
 
+# An incident goes on to the last slot that is judged, also with --from, and a part without
+# such a slot has none.
+"$made" recording containers=8 ms=12000 waits=400000 coarse=2 >"$scratch/coarse.cmt" || exit 1
+run 0 "$stat" export --ndjson --by incident --from 4 "$scratch/coarse.cmt"
+checks=$((checks + 2))
+grep -q '"length_ns":\(1999\|200[0-9]\)[0-9]\{6\},' "$scratch/out" || fail "--from 4: not until 6 s"
+run 0 "$stat" report --from 4 -o "$scratch/coarse.html" "$scratch/coarse.cmt"
+grep -q '"begin":0,"end":\(1999\|200[0-9]\),' "$scratch/coarse.html" ||
+	fail "--from 4: the page has an incident until another time"
+for to in 8 12; do
+	run 0 "$stat" replay --why --to $to "$scratch/coarse.cmt"
+	has out "docker:web is "
+	checks=$((checks + 1))
+	sed -n '/ ms seen, /,$p' "$scratch/out" | grep -q "slower" &&
+		fail "--to $to: a present that is not judged"
+done
+run 0 "$stat" export --ndjson --by incident --from 8 "$scratch/coarse.cmt"
+lacks out '"victim"'
+run 0 "$stat" report --from 8 -o "$scratch/coarse.html" "$scratch/coarse.cmt"
+checks=$((checks + 1))
+! grep -q '"begin":0,"end":' "$scratch/coarse.html" || fail "--from 8: the page has an incident"
+run 1 "$stat" replay --why --from 8 "$scratch/coarse.cmt"
+lacks out "slower"
+
 run 0 "$stat" export --ndjson "$scratch/a.cmt"
 cp "$scratch/out" "$scratch/whole"
 

@@ -61,13 +61,10 @@ static int check_interval(uint32_t interval_ns)
 /* Of a recording, which has it as it is: returns EXIT_RUNTIME where nothing was judged. */
 static int check_recorded(const struct why *why)
 {
-	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
-
 	if (!why->watch.coarse_ns || why->watch.coarse_ns <= why->replay->from_ns)
 		return 0;
 	fprintf(stderr, REPLAY_NAME ": --why needs a sampling interval of 1 ms or less: time with a longer one is not judged\n");
-	cmt_culprit_counts(why->watch.culprit, &counts);
-	return counts.slots ? 0 : EXIT_RUNTIME;
+	return why->watch.judged_ns > why->replay->from_ns ? 0 : EXIT_RUNTIME;
 }
 
 static int tell(struct why *why, const struct cmt_culprit_verdict *verdict,
@@ -202,12 +199,19 @@ static int say_learned(struct why *why)
 	return text_write(&text, STDOUT_FILENO, ret);
 }
 
+/* A recording goes on after a time that is not judged; without one, such time is the end. */
+static bool is_present_judged(const struct why *why)
+{
+	return !why->replay || !watch_is_coarse(&why->watch);
+}
+
 /* All that is slower once after the first second, then what begins and ends. */
 static int say_slower(struct why *why)
 {
 	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
 
-	if (why->replay && why->watch.frame->end_ns < why->replay->from_ns)
+	if (!is_present_judged(why) ||
+	    (why->replay && why->watch.frame->end_ns < why->replay->from_ns))
 		return 0;
 	if (why->said_slower)
 		return why_slower_events(&why->watch, &why->state, why->config->filter);
@@ -316,7 +320,11 @@ static int end(struct why *why)
 		return ret;
 	ret = why_view_end(text.out, &why->state, &last);
 	ret = text_write(&text, STDOUT_FILENO, ret);
-	return ret ? ret : why_slower_now(&why->watch, &why->state, why->config->filter);
+	if (ret)
+		return ret;
+	return is_present_judged(why) ?
+	       why_slower_now(&why->watch, &why->state, why->config->filter) :
+	       why_slower_events(&why->watch, &why->state, why->config->filter);
 }
 
 /* --count times --interval; UINT64_MAX: more than a clock counts, 0: not given */

@@ -11,7 +11,7 @@
 
 struct lead {
 	uint64_t from_ns;
-	uint64_t now_ns;	/* end of the last frame */
+	uint64_t now_ns;	/* end of the last frame that was judged */
 	uint64_t looked_ns;	/* 0: the part has not begun */
 	uint32_t nr;
 	/* that began before the part: cost of before it, worst since then */

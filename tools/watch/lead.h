@@ -16,7 +16,7 @@ struct lead;
 /* @from_ns: begin of the part.  NULL: no memory.  Free it with free(3). */
 struct lead *lead_new(uint64_t from_ns);
 
-/* The engine has a further frame, which ends at @end_ns. */
+/* The engine has judged a further frame, which ends at @end_ns. */
 void lead_follow(struct lead *lead, const struct cmt_culprit *culprit, uint64_t end_ns);
 
 /* Is it of before the part only?  @lead may be NULL: there is no part. */

@@ -177,16 +177,24 @@ static bool is_behind_part(const struct watch *watch)
 
 bool watch_is_coarse(const struct watch *watch)
 {
-	return watch->coarse_ns && watch->coarse_ns == watch->frame->end_ns;
+	return watch->coarse_ns > watch->judged_ns;
 }
 
 static int judge(struct watch *watch)
 {
+	int ret;
+
 	if (watch->frame->sampling_ns > WATCH_SLOT_NS) {
 		watch->coarse_ns = watch->frame->end_ns;
 		return 0;
 	}
-	return cmt_culprit_add_frame(watch->culprit, watch->frame);
+	ret = cmt_culprit_add_frame(watch->culprit, watch->frame);
+	if (ret < 0)
+		return ret;
+	watch->judged_ns = watch->frame->end_ns;
+	if (watch->lead)
+		lead_follow(watch->lead, watch->culprit, watch->judged_ns);
+	return 0;
 }
 
 int watch_next(struct watch *watch)
@@ -199,8 +207,6 @@ int watch_next(struct watch *watch)
 	ret = judge(watch);
 	if (ret < 0)
 		return ret;
-	if (watch->lead)
-		lead_follow(watch->lead, watch->culprit, watch->frame->end_ns);
 	if (watch->replay)
 		return add_recorded(watch);
 	/* where there are no cgroups, or no files of them, that is not known */

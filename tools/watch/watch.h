@@ -22,6 +22,7 @@ struct watch {
 	const struct cmt_usage_frame *frame;	/* the last one, or NULL */
 	uint64_t lost;		/* records */
 	uint64_t coarse_ns;	/* the end of the last frame that is too coarse; 0: none was */
+	uint64_t judged_ns;	/* the end of the last one that was judged; 0: none was */
 	bool counted_known;	/* a recording has had a state: */
 	uint32_t counted, counted_ever;	/* by the last one, and by any */
 	char uncounted_reason[CMT_REASON_LEN];	/* the last one that was given */
@@ -74,7 +75,7 @@ void watch_close(struct watch *watch);
  */
 int watch_next(struct watch *watch);
 
-/* Is the last frame too coarse to be judged? */
+/* Is the last frame too coarse to be judged?  Of a recording: the last one of the part */
 bool watch_is_coarse(const struct watch *watch);
 
 /*
