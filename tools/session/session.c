@@ -103,6 +103,9 @@ static void mark(struct session *session)
 		marks_explain(&session->report.marks, &session->report.ongoing);
 	}
 	session->report.too_coarse = wants_verdicts(session) && is_coarse(session);
+	/* those of before are not of this time */
+	if (session->report.too_coarse)
+		session->report.marks.nr = 0;
 	slowers_set(&session->slowers, &session->report.frame);
 	session->report.follow = session->watch.follow;
 	source_limits(&session->source, &session->report);
