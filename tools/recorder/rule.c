@@ -55,11 +55,14 @@ static const char *parse_limit_percent(char *word, struct rule *rule)
 	return NULL;
 }
 
-/* Units are those of tables. */
-static const char *parse_limit_rate(const char *word, struct rule *rule)
+/* Units are those of tables.  K is that of earlier versions. */
+static const char *parse_limit_rate(char *word, struct rule *rule)
 {
+	size_t len = strlen(word);
 	uint64_t limit;
 
+	if (len && word[len - 1] == 'K')
+		word[len - 1] = 'k';
 	if (parse_bytes(word, 0, LIMIT_MAX, &limit))
 		return "the limit must be a number of bytes a second, such as 500k or 1.5G";
 	rule->limit = (double)limit;

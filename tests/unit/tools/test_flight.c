@@ -122,6 +122,8 @@ START_TEST(test_rules)
 	ck_assert(rule.limit == 1 << 30);
 	ck_assert_ptr_null(rule_parse("bandwidth * > 1G", &rule));
 	ck_assert(rule.limit == 1e9);
+	ck_assert_ptr_null(rule_parse("bandwidth * > 500K", &rule));
+	ck_assert(rule.limit == 500e3);
 	ck_assert_ptr_null(rule_parse("bandwidth * > 1", &rule));
 	ck_assert(!rule_fires(&rule, &frame));
 }
