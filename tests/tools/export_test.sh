@@ -316,6 +316,11 @@ lacks out "Only in"
 lacks out "nan "
 checks=$((checks + 1))
 grep -q '[+-][1-9][0-9.]* [KM]iB' "$scratch/out" && fail "a recording differs from itself"
+# ... also a container that began and ended in its only interval
+"$made" recording containers=12 ms=600 hostile=1 >"$scratch/short.cmt" || exit 1
+run 0 "$stat" diff "$scratch/short.cmt" "$scratch/short.cmt"
+checks=$((checks + 1))
+sed 1,3d "$scratch/out" | grep -E ' [+-][0-9]' && fail "no bounds, and yet a change"
 run 0 "$stat" diff "$scratch/a.cmt" "$scratch/b.cmt"
 has out "Only in A:"
 checks=$((checks + 1))

@@ -35,7 +35,10 @@ struct diff_sum {
 	double held;		/* bytes times slots */
 	uint64_t slots, most;
 	uint32_t rmids;		/* of the last interval */
-	double counters;	/* whose sum a reading is, times slots; NAN: not known */
+	/* whose sum a reading is, times slots, where their number is known; and the slots without */
+	double counters;
+	uint64_t unsized;
+	double counters_most;	/* 0: the number is not known of any */
 	bool most_known, most_partial, occupancy_partial;
 	/* Bandwidth: bytes, over the time of the intervals in which it was known. */
 	uint64_t rated_ns;

@@ -55,24 +55,27 @@ static int row_key(const struct span *span, const struct cmt_usage_row *row, cha
  * a part of it.  Rows of no container have one RMID; of a group of resctrl that belongs to
  * a container there is no number.
  */
-static double counters_of(struct diff_sum *sum, const struct export_row *e)
+static void add_size(struct diff_sum *sum, const struct export_row *e, uint64_t slots)
 {
 	uint32_t before = sum->rmids, rmids = e->row->rmids;
+	double counters;
 
 	if (e->row->kind != CMT_USAGE_OWNER || e->row->owner != CMT_OWNER_CGROUP)
 		rmids = 1;
 	sum->rmids = rmids;
-	rmids = rmids < before ? before : rmids;
-	return rmids ? (double)rmids * e->frame->nr_domains : NAN;
+	counters = (double)(rmids < before ? before : rmids) * e->frame->nr_domains;
+	sum->counters += counters * slots;
+	sum->unsized += counters > 0 ? 0 : slots;
+	if (sum->counters_most < counters)
+		sum->counters_most = counters;
 }
 
 static void add_occupancy(struct diff_sum *sum, const struct export_row *e)
 {
 	const struct cmt_usage_occupancy *o = &e->row->occupancy;
-	double counters = counters_of(sum, e);
 
+	add_size(sum, e, o->slots);
 	if (o->slots) {
-		sum->counters += counters * o->slots;
 		sum->held += (double)o->mean_bytes * o->slots;
 		sum->slots += o->slots;
 		sum->occupancy_partial |= o->partial;

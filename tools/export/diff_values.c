@@ -19,6 +19,16 @@ double diff_unit(const struct diff *diff, unsigned int side)
 	return info ? info->upscale_bytes : 0;
 }
 
+/* Of an interval where the number is not known it is the largest known.  NAN: there is none. */
+static double mean_counters(const struct diff_sum *sum)
+{
+	double unsized = (double)sum->unsized * sum->counters_most;
+
+	if (sum->unsized && !(sum->counters_most > 0))
+		return NAN;
+	return (sum->counters + unsized) / (double)sum->slots;
+}
+
 /* Each counter is a multiple of its unit: the truth is less than one from it. */
 static struct diff_value occupancy(const struct diff_sum *sum, double unit)
 {
@@ -27,7 +37,7 @@ static struct diff_value occupancy(const struct diff_sum *sum, double unit)
 	if (!sum->slots)
 		return UNKNOWN;
 	mean = sum->held / (double)sum->slots;
-	off = sum->counters / (double)sum->slots * unit;
+	off = mean_counters(sum) * unit;
 	if (isnan(off))
 		return (struct diff_value){
 			.known = true, .partial = sum->occupancy_partial, .value = mean,

@@ -49,16 +49,20 @@ static void put_value(FILE *out, enum diff_sort what, const struct diff_value *v
 	put_cell(out, value->known ? cell : "-");
 }
 
-/* "=": no more than the counters resolve; "?": either may be more than was counted. */
+/*
+ * "=": no more than the counters resolve; "?": either may be more than was counted, or has no
+ * bounds.
+ */
 static void put_change(FILE *out, enum diff_sort what, const struct diff_value *change)
 {
 	char buf[FORMAT_LEN], cell[FORMAT_LEN + 2];
 	bool within = change->lo <= 0 && change->hi >= 0;
+	bool unsure = change->partial || isnan(change->lo) || isnan(change->hi);
 
 	snprintf(cell, sizeof(cell), "%s%s%s",
-		 change->partial ? "?" : "", change->value < 0 ? "-" : "+",
+		 unsure ? "?" : "", change->value < 0 ? "-" : "+",
 		 format_value(buf, what, fabs(change->value)));
-	if (change->known && within && !change->partial)
+	if (change->known && within && !unsure)
 		snprintf(cell, sizeof(cell), "=");
 	put_cell(out, change->known ? cell : "-");
 }
