@@ -492,6 +492,24 @@ class Keys(PaneTest):
         pane.type("q")
         pane.expect("something is missing: 7 records lost")
 
+    def test_replay_counts_losses_of_other_intervals_once(self):
+        """With another length they begin in what was read: no loss counts twice, or not at all."""
+        name = self.made_recording("containers=8", "ms=12000", "hostile=1")
+        first, second, third = ("<", "00:00:01Z"), (".", "00:00:02Z"), (".", "00:00:03Z")
+        longer, longest = ("+", r"^over (1\.9|2\.0)"), ("+", r"^over (4\.9|5\.0)")
+        for steps in ((first, second, third, longer, longest), (first, second, longer)):
+            pane = self.open()
+            pane.type(f"clear; {STAT} replay {name}\n")
+            pane.expect("OCC")
+            pane.key("Space")
+            pane.expect("FROZEN")
+            for key, shown in (*steps, (".", "FROZEN")):
+                pane.type(key)
+                pane.expect(shown)
+            pane.expect("7 since the start|LOST at least 7 ")
+            pane.type("q")
+            pane.expect("something is missing: (at least )?7 records lost")
+
     def replay_of_pending(self, options, meanwhile=lambda child: None):
         """More owners than have names, and later fewer; each second there is a verdict."""
         with tempfile.NamedTemporaryFile(suffix=".cmt") as file:

@@ -216,13 +216,22 @@ static void take_state(struct replay *replay, struct cmt_usage *usage)
 	replay->offset_ns = (int64_t)(from->realtime_ns - from->monotonic_ns);
 }
 
-/* After a jump, intervals need not begin where others have ended: most of one decides. */
+/*
+ * After a jump, or with another length, an interval may begin before the end of what was
+ * counted.  Of its losses, all or none may be counted: the greater number is a lower bound.
+ */
 static void count_losses(struct replay *replay, const struct cmt_usage_frame *frame)
 {
 	replay->gaps += frame->nr_gaps;
-	if (frame->end_ns - (frame->end_ns - frame->start_ns) / 2 <= replay->counted_ns)
+	if (frame->end_ns <= replay->counted_ns)
 		return;
-	replay->lost += frame->lost;
+	if (frame->start_ns >= replay->counted_ns || !replay->lost || !frame->lost) {
+		replay->lost += frame->lost;
+	} else {
+		replay->lost_more = true;
+		if (replay->lost < frame->lost)
+			replay->lost = frame->lost;
+	}
 	replay->counted_ns = frame->end_ns;
 }
 
@@ -353,7 +362,7 @@ void replay_losses(struct replay *replay, char *buf, size_t size)
 	const struct cmt_recording_about *about = &replay->about;
 
 	buf[0] = '\0';
-	if ((replay_is_damaged(replay) || replay->skipped) && replay->lost)
+	if ((replay_is_damaged(replay) || replay->skipped || replay->lost_more) && replay->lost)
 		snprintf(buf, size, "at least ");
 	add_loss(buf, size, "records lost", replay->lost);
 	add_loss(buf, size, "parts damaged", about->damaged);

@@ -58,6 +58,7 @@ struct replay {
 	uint64_t lost;		/* records, so far; a part that is read again counts once */
 	uint64_t counted_ns;	/* the end of what @lost is of */
 	bool skipped;		/* a part before counted_ns was not read */
+	bool lost_more;		/* lost is a lower bound: intervals overlapped */
 	struct replay_state state;
 };
 
