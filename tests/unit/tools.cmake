@@ -5,6 +5,9 @@ foreach(unit agree beside board cgroups findings flight format idle_domain judge
 	target_link_libraries(test_${unit} PRIVATE cmt_tools)
 endforeach()
 target_sources(test_flight PRIVATE recording.c)
+cmt_unit_test(diff tools/test_diff.c recording.c ${CMAKE_SOURCE_DIR}/tools/export/diff_sums.c
+	${CMAKE_SOURCE_DIR}/tools/export/span.c)
+target_link_libraries(test_diff PRIVATE cmt_tools)
 # The terminal is made up.
 cmt_unit_test(live tools/test_live.c ${CMAKE_SOURCE_DIR}/tools/board/live.c)
 target_link_libraries(test_live PRIVATE cmt_tools)

@@ -50,17 +50,24 @@ static int row_key(const struct span *span, const struct cmt_usage_row *row, cha
 	return n < 0 ? -ENOMEM : 0;
 }
 
+/* Rows of no container have, except that of the RMIDs whose owner's record was lost. */
+static bool has_one_rmid(const struct cmt_usage_row *row)
+{
+	if (row->kind == CMT_USAGE_OWNER)
+		return row->owner != CMT_OWNER_CGROUP;
+	return row->kind != CMT_USAGE_UNKNOWN;
+}
+
 /*
  * A row is a sum over its RMIDs, in each L3 domain.  One that ended in the interval counted in
- * a part of it.  Rows of no container have one RMID; of a group of resctrl that belongs to
- * a container there is no number.
+ * a part of it.  The groups of resctrl that belong to a container are not in its number.
  */
 static void add_size(struct diff_sum *sum, const struct export_row *e, uint64_t slots)
 {
 	uint32_t before = sum->rmids, rmids = e->row->rmids;
 	double counters;
 
-	if (e->row->kind != CMT_USAGE_OWNER || e->row->owner != CMT_OWNER_CGROUP)
+	if (has_one_rmid(e->row))
 		rmids = 1;
 	sum->rmids = rmids;
 	counters = (double)(rmids < before ? before : rmids) * e->frame->nr_domains;
