@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <linux/jiffies.h>
 
@@ -49,7 +50,8 @@ __attribute__((weak)) bool shim_in_work;
 	size_t i_ = 0;						\
 								\
 	while ((list)[i_] && (list)[i_] != (item))		\
-		assert(++i_ < SHIM_WORKS);			\
+		if (++i_ == SHIM_WORKS)				\
+			abort();				\
 	(list)[i_] = (item);					\
 } while (0)
 
