@@ -728,10 +728,13 @@ static double fastest_read(int fd, int yardstick)
 	return (double)fastest_ns / (double)usual_ns;
 }
 
-/* perf reads an event with interrupts off: many groups do not make that longer. */
+/*
+ * perf reads an event with interrupts off: many groups do not make that longer.  What grows with
+ * the groups is in each read; what a busy host adds goes away.
+ */
 static void test_many(void)
 {
-	double time[2];
+	double few = 0, many = 0;
 	struct dev dev;
 	unsigned int i;
 	int fd, yardstick;
@@ -749,10 +752,11 @@ static void test_many(void)
 		WAIT_FOR(own_groups(&dev) == i + 1, 60000, "%u of %u groups are sole",
 			 own_groups(&dev), i + 1);
 		sleep_ms(100);	/* several passes of the work item */
-		time[i + 1 == MANY] = fastest_read(fd, yardstick);
+		if (i + 1 == FEW)
+			few = fastest_read(fd, yardstick);
 	}
-	CHECK(time[1] < 1.5 * time[0], "with %u groups %.2f times the kernel's, with %u %.2f",
-	      FEW, time[0], MANY, time[1]);
+	WAIT_FOR((many = fastest_read(fd, yardstick)) < 1.5 * few, 20000,
+		 "with %u groups %.2f times the kernel's, with %u %.2f", FEW, few, MANY, many);
 	close(yardstick);
 	close(fd);
 	dev_close(&dev);
