@@ -10,7 +10,7 @@ seed=${STORM_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 # storm KERNEL [TESTS]: counts them
 storm()
 {
-	local log=$CMT_OUT/part-storm-$1.log rc=0
+	local log=$CMT_OUT/storm-counts-$1.log rc=0
 
 	"$CMT_TOP/tests/storm/check" --seed "$seed" --seconds "$seconds" \
 		--famine $((seconds / 4)) "$@" 2>&1 | tee "$log" || rc=$?

@@ -121,6 +121,16 @@ run abi static dkms
 says 1 "$status"
 says "3 passed, 1 failed" "$last"
 
+what="the processor's time of a part"
+script parts/static <<-'END'
+	bash -c 'ulimit -t 2; while :; do :; done' 2>/dev/null
+	echo "1 passed, 0 failed"
+END
+run static
+says 1 "$(grep -c ' [2-4] s of a processor$' "$state/said")"
+run abi
+says 1 "$(grep -c ' 0 s of a processor$' "$state/said")"
+
 works parts/abi
 for signal in TERM HUP; do
 	what="SIG$signal"
