@@ -59,6 +59,16 @@ static void judge_open(struct list *list, const struct facts *facts)
 	advise(finding, "%s", error.remedy);
 }
 
+static void advise_counters(struct finding *finding, bool is_virtual)
+{
+	if (is_virtual)
+		advise(finding, "This is a virtual machine: the counters are the host's; "
+		       "run cmt there, or on a machine without a hypervisor");
+	else
+		advise(finding, "Processors with Intel RDT or AMD PQoS have them; "
+		       "some firmware has a setting that hides them");
+}
+
 static void judge_processor(struct list *list, const struct processor_facts *processor)
 {
 	struct finding *finding;
@@ -71,12 +81,7 @@ static void judge_processor(struct list *list, const struct processor_facts *pro
 	}
 	finding = add(list, "processor", FINDING_PROBLEM);
 	say(finding, "it shows no counters of cache occupancy");
-	if (processor->is_virtual)
-		advise(finding, "This is a virtual machine: the counters are the host's; "
-		       "run cmt there, or on a machine without a hypervisor");
-	else
-		advise(finding, "Processors with Intel RDT or AMD PQoS have them; "
-		       "some firmware has a setting that hides them");
+	advise_counters(finding, processor->is_virtual);
 }
 
 static void judge_groups(struct list *list, bool has_groups)
@@ -108,9 +113,11 @@ static void judge_software(struct list *list, const struct facts *facts)
 
 	say(finding, "no occupancy and no bandwidth: %.*s", (int)sizeof(info->reason),
 	    info->reason);
-	if (facts->processor.known && facts->processor.monitors)
-		advise(finding, "The processor has the counters: dmesg says why the module "
-		       "does not use them; it may have been loaded with backend=software");
+	if (facts->processor.known && !facts->processor.monitors)
+		advise_counters(finding, facts->processor.is_virtual);
+	else
+		advise(finding, "Remove backend=software from /etc/modprobe.d and reload the "
+		       "module; for other reasons see docs/troubleshooting.md");
 }
 
 static void judge_readings(struct list *list, const struct facts *facts)

@@ -101,11 +101,13 @@ START_TEST(unmeasured_values_are_a_problem)
 	info.backend = CMT_BACKEND_EMULATED;
 	says("readings", FINDING_PROBLEM, "nothing is measured", "backend=emulated");
 	info.backend = CMT_BACKEND_SOFTWARE;
-	says("readings", FINDING_PROBLEM, info.reason, "dmesg");
+	says("readings", FINDING_PROBLEM, info.reason, "troubleshooting");
 	facts.processor.monitors = false;
-	says("readings", FINDING_PROBLEM, info.reason, NULL);
+	says("readings", FINDING_PROBLEM, info.reason, "firmware");
+	facts.processor.is_virtual = true;
+	says("readings", FINDING_PROBLEM, info.reason, "the counters are the host's");
 	memset(info.reason, 'x', sizeof(info.reason));
-	says("readings", FINDING_PROBLEM, "xxxx", NULL);
+	says("readings", FINDING_PROBLEM, "xxxx", "host's");
 }
 END_TEST
 
