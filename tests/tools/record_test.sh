@@ -653,10 +653,10 @@ wait $pid || fail "software: exit status $?"
 checks=$((checks + 1))
 grep -q ": culprit: " "$scratch/err2" || fail "the rule does not say who has the CPU"
 export CMT_FAKE=software,container,unaccounted
-run 1 "$stat" record --keep 5s --save-to "$saves" --on culprit
+run 2 "$stat" record --keep 5s --save-to "$saves" --on culprit
 has err "--on culprit: neither cache occupancy and memory bandwidth nor the waiting for a CPU is measured here"
 lacks err "cannot read the device"
-run 1 "$stat" record --keep 5s --save-to "$saves" -C --on 'slower * > 5%'
+run 2 "$stat" record --keep 5s --save-to "$saves" -C --on 'slower * > 5%'
 has err "--on slower * > 5%: cannot hold with --no-counters where the waiting for a CPU is not accounted: the kernel has"
 lacks err "$escape"
 # Another program that has the counters may end: the recorder goes on.
@@ -667,7 +667,7 @@ lacks err "--on culprit"
 lacks err "$escape"
 # ... each rule that never holds, and only those.
 export CMT_FAKE=software,container
-run 1 "$stat" record --keep 5s --save-to "$saves" --on 'occupancy * > 1M' \
+run 2 "$stat" record --keep 5s --save-to "$saves" --on 'occupancy * > 1M' \
 	--on 'bandwidth * > 1M' --on culprit
 has err "--on occupancy * > 1M: cannot hold here: no cache occupancy: made up"
 has err "--on bandwidth * > 1M: cannot hold here: no memory bandwidth: made up"

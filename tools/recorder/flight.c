@@ -305,7 +305,7 @@ static int record(struct flight *flight)
 		.program = "cmtstat", .counters = config->counters, .write = take_chunk,
 		.ctx = flight, .flags = config->recorder_flags | CMT_RECORDER_NO_INDEX,
 	};
-	bool filtered;
+	bool filtered, never_holds = false;
 	int ret = filter_begin(RECORD_NAME,
 			       FILTER_READER | FILTER_SERVER | FILTER_WRITER,
 			       config->seccomp, &filtered);
@@ -317,10 +317,12 @@ static int record(struct flight *flight)
 			filtered ? "on" : "off");
 	record_emulated(stderr, cmt_device_info(flight->dev));
 	ret = capture_open(&flight->capture, flight->dev, &opts);
-	if (!ret)
+	if (!ret) {
 		ret = trigger_open(&flight->trigger, config);
+		never_holds = ret == -ENOTSUP;
+	}
 	if (ret) {
-		if (ret != -ENOTSUP)
+		if (!never_holds)
 			error_reader(stderr, RECORD_NAME, ret);
 	} else {
 		signals_setup(false);
@@ -334,6 +336,9 @@ static int record(struct flight *flight)
 	}
 	trigger_close(&flight->trigger);
 	capture_close(&flight->capture);
+	/* a service does not begin again with such a rule */
+	if (never_holds)
+		return EXIT_USAGE;
 	return ret ? EXIT_RUNTIME : 0;
 }
 
