@@ -34,6 +34,7 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self, address='127.0.0.1', certificate=None):
         self.status, self.seen, self.arguments = 200, [], b''
         self.elsewhere, self.room, self.body = None, None, b''
+        self.over = 413         # for more than room: a status, or None to end the connection
         self.patience = None    # seconds in which something of a body comes
         super().__init__((address, 0), Handler)
         if certificate:
@@ -58,16 +59,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
             size = int(self.rfile.readline(), 16)
             body += self.rfile.read(size)
             self.rfile.readline()
+            over = self.server.room and len(body) > self.server.room
+            if over and not self.server.over:
+                size = 0
         self.server.seen.append((self.path, self.headers['Authorization'], body))
+        if over and not self.server.over:
+            self.close_connection = True
+            return
         # as since ClickHouse 22: no row is an error
-        room = self.server.room
-        status = 400 if not body else 413 if room and len(body) > room else self.server.status
+        status = 400 if not body else self.server.over if over else self.server.status
         self.send_response(status)
         if self.server.elsewhere:
             self.send_header('Location', self.server.elsewhere)
         self.end_headers()
         # ClickHouse says nothing where it took rows
-        self.wfile.write(self.server.body if status == 200 else b'the server says\x1b[31m so\n')
+        if over or status != 200:
+            self.wfile.write(b'the server says\x1b[31m so\n')
+        else:
+            self.wfile.write(self.server.body)
 
     def log_message(self, *_):
         pass
@@ -268,7 +277,11 @@ class Ship(unittest.TestCase):
 
     def test_no_server(self):
         self.save(FIRST)
-        self.assertIn('not sent', self.ship(1, CMT_SHIP_URL='http://127.0.0.1:1'))
+        self.save(SECOND)
+        out = self.ship(1, CMT_SHIP_URL='http://127.0.0.1:1')
+        self.assertIn(f'not sent: {FIRST}', out)
+        self.assertNotIn(SECOND, out)
+        self.assertEqual(self.pause()[0], 1)
 
     def test_clock_set_back(self):
         """A pause that no failure makes is none."""
@@ -466,6 +479,18 @@ class Ship(unittest.TestCase):
 
     def test_always_refused(self):
         """Some that the server has no room for hold none back, and are tried again."""
+        self.always_refused(413)
+
+    def test_always_cut(self):
+        """The same where the server, or a proxy, ends the connection of each."""
+        self.always_refused(None)
+
+    def test_always_answered(self):
+        """The same where the answer has the status 200 and a text."""
+        self.always_refused(200)
+
+    def always_refused(self, over):
+        self.server.over = over
         large = [f'cmt-20260601T00000{second}.000Z.cmt' for second in (1, 2, 3)]
         small = 'cmt-20260601T000004.000Z.cmt'
         for name in large:
