@@ -5,12 +5,14 @@ import errno
 import gc
 import itertools
 import math
+import mmap
 import os
 import select
 import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 import unittest
 import weakref
 from unittest import mock
@@ -28,6 +30,7 @@ U64 = ctypes.c_uint64
 T0 = 5_000_000_000
 MS = 1_000_000
 MIB = 1 << 20
+MAP_FIXED_NOREPLACE = 0x100000
 EVENTS = cmt.Flag.OCCUPANCY | cmt.Flag.MBM_TOTAL | cmt.Flag.MBM_LOCAL
 VALUES = EVENTS | cmt.Flag.RESIDUAL
 COUNTERS = (cmt.Flag.CYCLES | cmt.Flag.INSTRUCTIONS | cmt.Flag.LLC_MISSES |
@@ -73,6 +76,23 @@ class FakeCase(unittest.TestCase):
         device = cmt.Device(**options)
         self.addCleanup(device.close)
         return device
+
+    def in_child(self, call):
+        """call() in a child of fork(2), which does not fail there."""
+        ours, theirs = os.pipe()
+        pid = os.fork()
+        if not pid:
+            try:
+                call()
+            except BaseException:  # pylint: disable=broad-exception-caught
+                os.write(theirs, traceback.format_exc().encode())
+            finally:
+                os._exit(0)
+        os.close(theirs)
+        with open(ours, encoding="utf-8") as said:
+            failed = said.read()
+        self.assertFalse(failed, failed)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
     def raises(self, number, call, *args, **options):
         with self.assertRaises(cmt.Error) as caught:
@@ -701,6 +721,23 @@ def rows_of(columns):
     return [{n: taken[n][i] for n in names} for i in range(len(columns))]
 
 
+def mapped(*words):
+    """Where memory is mapped, of the lines of maps that have these words."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        return [tuple(int(number, 16) for number in line.split()[0].split("-"))
+                for line in maps if all(word in line for word in words)]
+
+
+def map_memory(begin, end):
+    """Map memory to where there is none."""
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
+                          ctypes.c_int, ctypes.c_long]
+    assert libc.mmap(begin, end - begin, mmap.PROT_READ | mmap.PROT_WRITE,
+                     mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == begin
+
+
 class UsageTest(FakeCase):
     """Frames of 5 ms, of slots of 1 ms."""
 
@@ -1161,6 +1198,40 @@ class UsageTest(FakeCase):
             gc.collect()
             with self.assertRaises(OSError):
                 os.fstat(number)
+
+    def test_fork(self):
+        """A child can use nothing; what it closes and frees changes nothing of the parent's."""
+        self.perf = True
+        frame, usage = self.frame(by=cmt.By.PROCESS, counters=COUNTERS)
+        number, rings = self.device.fileno(), mapped("r--s", "memfd:rings")
+        self.assertTrue(rings)
+
+        def child():
+            for begin, end in rings:
+                map_memory(begin, end)
+            other = "belongs to another process"
+            for call in (usage.next, usage.timeout_ms, self.device.fileno, self.device.stats):
+                with self.assertRaisesRegex(ValueError, other):
+                    call()
+            for user in (cmt.Reader, cmt.Usage, cmt.Containers):
+                with self.assertRaisesRegex(ValueError, other):
+                    user(self.device)
+            self.assertEqual(self.row(frame, pid=1001).counters.cycles, 5000)
+            usage.close()
+            os.fstat(number)
+            self.device.close()
+            with self.assertRaises(OSError):
+                os.fstat(number)
+            self.assertEqual(FAKE.test_counters(), int(COUNTERS))
+            for begin, end in rings:
+                self.assertTrue(any(first <= begin and end <= last
+                                    for first, last in mapped("rw-p")))
+            FAKE.test_as_of(U64(0))
+            with cmt.Device() as device, cmt.Usage(device) as again:
+                self.assertIsNone(again.next())
+
+        self.in_child(child)
+        self.assertEqual(self.row(usage.next(), pid=1001).counters.cycles, 5000)
 
     def test_columns_in_another_thread(self):
         frame, _usage = self.frame(by=cmt.By.PROCESS)

@@ -4,9 +4,10 @@
  *
  * cmt_reader_read() returns the records in the order of time.  cmt_reader_feed() puts
  * them into slots, which need no order, at a lower cost.  One thread at a time may use a
- * reader.  A child of fork(2) has no mapping of the rings and must use neither reader nor
- * device.  Sampling goes on until the child has closed its copy of the device's descriptor,
- * by exec or otherwise.
+ * reader.  A child of fork(2) has no mapping of the rings: it must neither use reader and
+ * device nor free the reader, or a usage of the device, which would end what the parent has
+ * asked for.  Sampling goes on until the child has closed its copy of the device's descriptor,
+ * by cmt_device_close(), exec or otherwise.
  */
 #ifndef CMT_READER_H
 #define CMT_READER_H

@@ -51,7 +51,12 @@ Rules that hold everywhere:
 - Device, Recording, Usage, Slowdowns, Reader, Slots and Containers hold something of the library's:
   they are context managers, close() may be called twice, and any other call after
   it is a ValueError.  Several threads may use one Device at once; one at a time
-  uses one of the others.  All else is plain data of its own, that stays valid.
+  uses one of the others.  No other thread uses a Device, or what was made with it,
+  while it is closed.  All else is plain data of its own, that stays valid.
+- A child of os.fork() cannot use those of its parent: any call but close() is a
+  ValueError.  The child opens others.  close() there closes the child's copy of the
+  device's descriptor, which would keep the sampling on; it changes nothing of the
+  parent's, and the memory of what was made with the device stays until the child ends.
 
 libcmt(3) and cmt(4) say more.
 """

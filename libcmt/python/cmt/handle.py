@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The base of objects that own an object of the library."""
+import os
 import weakref
 from typing import Any, Callable, TypeVar
 
@@ -43,14 +44,18 @@ class Handle:
     def __init__(self, pointer: Any, free: Callable[[Any], None],
                  source: "Source | None" = None) -> None:
         self._held: Any = ffi.gc(pointer, source.held_by(free) if source else free)
+        self._pid = os.getpid()
         if source:
             source.adopt(self)
 
     @property
     def pointer(self) -> Any:
-        """The object; ValueError when it was closed."""
+        """The object; ValueError when it was closed, and in a child of fork(2)."""
         if self._held is None:
             raise ValueError(f"{type(self).__name__} is closed")
+        if self._pid != os.getpid():
+            raise ValueError(f"{type(self).__name__} belongs to another process: "
+                             "open it after the fork")
         return self._held
 
     def close(self) -> None:
@@ -82,11 +87,17 @@ class Source(Handle):
         super().close()
 
     def held_by(self, free: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Hold the object for a user, and return what frees the user's and then drops it."""
-        shared = self._shared
+        """
+        Hold the object for a user, and return what frees the user's and then drops it.
+
+        In a child of fork(2) the user's object stays until the child's end: to free it
+        unmaps rings that are not mapped there, and ends what the parent asked for.
+        """
+        shared, pid = self._shared, os.getpid()
 
         def free_and_drop(pointer: Any) -> None:
-            free(pointer)
+            if os.getpid() == pid:
+                free(pointer)
             shared.drop()
 
         shared.hold()
