@@ -333,7 +333,7 @@ static int take_in(struct collector *collector, short events)
 	return ret;
 }
 
-/* Without a device time goes on, in intervals. */
+/* Without a device time goes on, in intervals, and series end. */
 static void pass_time(struct collector *collector)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -342,6 +342,8 @@ static void pass_time(struct collector *collector)
 		return;
 	collector->gap_ns = now + collector->config->interval_ns;
 	series_gap(&collector->set);
+	pairs_forget(&collector->machine.waits.pairs, now);
+	pairs_forget(&collector->fine.culprits.pairs, now);
 	collector->version++;
 }
 

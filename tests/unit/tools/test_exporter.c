@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "common/clock.h"
+#include "exporter/collect.h"
 #include "exporter/expose.h"
 #include "exporter/http.h"
 #include "exporter/labels.h"
@@ -1129,6 +1132,37 @@ START_TEST(test_pairs_replace)
 }
 END_TEST
 
+static void add_two_pairs(struct pairs *pairs, uint64_t now)
+{
+	ck_assert_int_eq(pairs_add(pairs, "victim=\"1\"", 1, now - HOUR_NS - 1), 0);
+	ck_assert_int_eq(pairs_add(pairs, "victim=\"2\"", 1, now), 0);
+}
+
+/* Time goes on for pairs, too, while there is no device. */
+START_TEST(test_pairs_without_device)
+{
+	const struct exporter_config gone = {
+		.device = "/nonexistent", .origin = ORIGIN_DEVICE, .interval_ns = 1000000000,
+	};
+	struct collector collector = {
+		.config = &gone, .origin = ORIGIN_DEVICE, .said = -ENOENT,
+	};
+	struct pairs *waits = &collector.machine.waits.pairs;
+	struct pairs *verdicts = &collector.fine.culprits.pairs;
+
+	ck_assert_int_eq(series_open(&collector.set, 10, 3), 0);
+	add_two_pairs(waits, clock_ns(CLOCK_MONOTONIC));
+	add_two_pairs(verdicts, clock_ns(CLOCK_MONOTONIC));
+	collect_step(&collector, 0);
+	ck_assert_ptr_null(collector.dev);
+	ck_assert_uint_eq(waits->nr, 1);
+	ck_assert_str_eq(waits->all[0].labels, "victim=\"2\"");
+	ck_assert_uint_eq(verdicts->nr, 1);
+	ck_assert_str_eq(verdicts->all[0].labels, "victim=\"2\"");
+	collect_close(&collector);
+}
+END_TEST
+
 /* Pairs without room are counted together. */
 START_TEST(test_culprit_pairs)
 {
@@ -1474,6 +1508,7 @@ int main(void)
 	UNIT_CASE(suite, test_culprits_of_both);
 	UNIT_CASE(suite, test_pairs);
 	UNIT_CASE(suite, test_pairs_replace);
+	UNIT_CASE(suite, test_pairs_without_device);
 	UNIT_CASE(suite, test_culprit_pairs);
 	UNIT_CASE(suite, test_slowdowns);
 	UNIT_CASE(suite, test_cpu_wait);
