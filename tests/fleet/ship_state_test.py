@@ -8,6 +8,7 @@ import http.server
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import socketserver
 import ssl
@@ -527,6 +528,57 @@ class Ship(unittest.TestCase):
             (self.state / 'refused' / name).write_text('1 0\n')
         self.assertEqual(self.ship(0, CMT_SHIP_FINE='0').count('sent: '), 3)
         self.assertEqual(list(self.state.glob('refused/*')), [])
+
+    def end_while_sending(self, end):
+        """What is told where end() ends it while the server reads nothing"""
+        with socket.create_server(('127.0.0.1', 0)) as deaf:
+            url = f'http://127.0.0.1:{deaf.getsockname()[1]}'
+            with subprocess.Popen([SHIP, '-d', self.saved, '-s', self.state],
+                                  env={**self.environment, 'CMT_SHIP_URL': url},
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  start_new_session=True) as ship:
+                connection, _ = deaf.accept()
+                with connection:
+                    end(ship.pid, signal.SIGTERM)
+                    out, _ = ship.communicate(timeout=60)
+                    self.assertEqual(ship.returncode, -signal.SIGTERM)
+                    connection.settimeout(60)       # curl has ended, too
+                    while connection.recv(1 << 20):
+                        pass
+        return out.decode()
+
+    def test_ended(self):
+        """One that takes longer than the service may is tried again by itself, and after others."""
+        scratch = self.top / 'scratch'
+        scratch.mkdir()
+        self.environment['TMPDIR'] = str(scratch)
+        self.save(FIRST)
+        for end in (os.kill, os.killpg):
+            with self.subTest(end=end.__name__):
+                self.save(SECOND)
+                self.assertEqual(self.end_while_sending(end),
+                                 f'cmt-ship: not sent: {FIRST}: ended by SIGTERM; again in 1 min\n')
+                self.assertEqual(list(scratch.iterdir()), [])
+                self.assertFalse((self.state / 'pause').exists())
+                self.assertEqual(self.ship(0), f'cmt-ship: sent: {SECOND}\n')
+                (self.state / 'done' / SECOND).unlink()
+                (self.state / 'refused' / FIRST).write_text('1 0\n')
+                self.assertEqual(self.ship(0),
+                                 f'cmt-ship: sent: {SECOND}\ncmt-ship: sent: {FIRST}\n')
+                for name in (FIRST, SECOND):
+                    (self.state / 'done' / name).unlink()
+
+    def test_ended_after_refusal(self):
+        """What was refused before has its pause as well, which is one for all."""
+        self.save(FIRST)
+        self.save(SECOND)
+        self.replace('curl', f'[ ! -e {self.top}/refused ] || exec {shutil.which("curl")} "$@"\n'
+                     f'touch {self.top}/refused\ncat >/dev/null\necho no room\nexit 22')
+        out = self.end_while_sending(os.kill)
+        self.assertIn(f'not sent: {SECOND}: ended by SIGTERM; again in 1 min', out)
+        self.assertIn(f'not sent: {FIRST}: http', out)
+        self.assertEqual([note.name for note in self.state.glob('refused/*')], [SECOND])
+        self.assertEqual(self.pause()[0], 1)
 
     def test_given(self):
         """No state is touched, and a pause is none."""
