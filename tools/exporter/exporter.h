@@ -43,7 +43,7 @@ void exporter_defaults(struct exporter_config *config);
 
 /*
  * When all options are parsed: the default of the window, which depends on the interval.
- * Returns NULL, or why the two do not go together.
+ * Returns NULL, or why the two do not go together, or with the number of containers.
  */
 const char *exporter_set_window(struct exporter_config *config);
 

@@ -13,6 +13,7 @@
 #define DEFAULT_WINDOW_NS 15000000000ULL
 #define WINDOW_INTERVALS 3600
 #define MAX_CONTAINERS	10000
+#define MAX_EXTREMES	5000000	/* 80 MB: struct series_extreme of all series */
 #define COUNTERS	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | \
 			 CMT_F_LLC_MISSES | CMT_F_LLC_REFERENCES)
 
@@ -169,6 +170,8 @@ const char *exporter_set_window(struct exporter_config *config)
 		return "--window: not less than --interval";
 	if (config->window_ns > WINDOW_INTERVALS * config->interval_ns)
 		return "--window: at most 3600 times --interval";
+	if (config->window_ns > MAX_EXTREMES / config->max_containers * config->interval_ns)
+		return "--window, --max-containers: the intervals of the window times the containers are more than 5000000, which takes too much memory; give a shorter --window, a longer --interval or fewer containers";
 	return NULL;
 }
 

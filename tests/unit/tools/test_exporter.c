@@ -1320,6 +1320,34 @@ START_TEST(test_wait_pairs_bounded)
 }
 END_TEST
 
+/* What is refused of a window and a number of containers */
+static const char *refused(uint64_t window_s, uint64_t max_containers)
+{
+	struct exporter_config asked;
+
+	exporter_defaults(&asked);
+	asked.window_ns = window_s * 1000000000;
+	asked.max_containers = max_containers;
+	return exporter_set_window(&asked);
+}
+
+/* A series has memory for each interval of the window: the service has 512 MiB. */
+START_TEST(test_window_memory)
+{
+	const char *why;
+
+	ck_assert_ptr_null(refused(0, 10000));
+	ck_assert_ptr_null(refused(3600, 1000));
+	ck_assert_ptr_null(refused(500, 10000));
+	ck_assert_ptr_null(refused(1000, 5000));
+	why = refused(3600, 10000);
+	ck_assert_ptr_nonnull(why);
+	ck_assert_ptr_nonnull(strstr(why, "--max-containers"));
+	ck_assert_ptr_nonnull(refused(501, 10000));
+	ck_assert_ptr_nonnull(refused(1000, 5001));
+}
+END_TEST
+
 static const char *label(const char *value, size_t len)
 {
 	static struct labels labels;
@@ -1516,6 +1544,7 @@ int main(void)
 	UNIT_CASE(suite, test_excluded_cpus);
 	UNIT_CASE(suite, test_wait_pairs);
 	UNIT_CASE(suite, test_wait_pairs_bounded);
+	UNIT_CASE(suite, test_window_memory);
 	UNIT_CASE(suite, test_labels);
 	UNIT_CASE(suite, test_long_labels);
 	UNIT_CASE(suite, test_row_labels);
