@@ -69,13 +69,26 @@ class Exporter:
         return self.process.wait(DEADLINE)
 
 
+# What discovery and its relabelling give a target in Kubernetes.
+TARGET = {"namespace": "monitoring", "pod": "cmt-exporter-x7k2p", "container": "exporter"}
+
+
+def documented_config():
+    """What each scrape of docs/exporter.md has, but for its targets and times."""
+    with open(TOP + "/docs/exporter.md") as f:
+        jobs = re.findall(r"- job_name: cmt$.*?- targets:", f.read(), re.M | re.S)
+    honors = all("honor_labels: true" in job for job in jobs)
+    check("docs/exporter.md: the scrapes keep the exporter's labels", len(jobs) == 3 and honors, jobs)
+    return {"job_name": "cmt", "honor_labels": honors}
+
+
 def watch(directory, exporters):
     """A Prometheus that scrapes them each second, and evaluates the alert rules."""
     return Prometheus(directory, {
         "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
         "rule_files": [TOP + "/docs/exporter/alerts.yml"],
-        "scrape_configs": [{"job_name": "cmt", "static_configs": [
-            {"targets": [e.address for e in exporters]}]}],
+        "scrape_configs": [{**documented_config(), "static_configs": [
+            {"targets": [e.address for e in exporters], "labels": TARGET}]}],
     })
 
 
@@ -168,7 +181,9 @@ def asker(prometheus, exporter):
 
 def check_values(prometheus, exporter):
     one = asker(prometheus, exporter)
-    check("the name of a pod", one('cmt_l3_occupancy_bytes{pod="web-0",namespace="shop"}') == 65536)
+    check("the name of a pod", one('cmt_l3_occupancy_bytes{pod="web-0",namespace="shop",container="nginx"}') == 65536)
+    renamed = prometheus.query('{exported_container=~".+"} or {exported_pod=~".+"} or {exported_namespace=~".+"}')
+    check("no label is renamed", not renamed, renamed[:1])
     check("the 5 ms of each second", one('cmt_l3_occupancy_most_bytes{pod="web-0"}') == 65536 + (8 << 20))
     hostile = r'''cmt_l3_occupancy_bytes{id="/system.slice/\"quo\\te\"\n\\x1b[31m\\xff.service"}'''
     check("a name that would break the page", one(hostile) == 131072, one(hostile))
