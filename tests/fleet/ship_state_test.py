@@ -7,6 +7,7 @@ import fcntl
 import http.server
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -600,20 +601,39 @@ class Ship(unittest.TestCase):
         self.assertIn('usage', self.server.tables())
         self.assertFalse(self.state.exists())
 
-    def test_incidents_as_bad(self):
-        """Each has its rows of 1 ms, once, though two are as bad, and one has two suspects."""
+    def fine_parts(self, fine_s, *incidents):
+        """Begins and ends of what is sent at 1 ms, for (ms of begin, ms, worst) of incidents, of a
+        recording that begins at 7 s"""
         log = self.top / 'log'
-        rows = [f'{{"length_ns":1,"monotonic_ns":{s}000000000,"x":0,"worst":{worst},"y":0}}'
-                for s, worst in ((100, 0.5), (200, 0.5), (200, 0.25), (300, 0.75))]
+        rows = [f'{{"length_ns":{ms}000000,"monotonic_ns":{begin}000000,"x":0,"worst":{worst},"y":0}}'
+                for begin, ms, worst in incidents]
         self.replace_cmtstat('case "$*" in *ndjson*incident*) cat <<END\n' + '\n'.join(rows) +
                              '\nEND\n;; *ndjson*)'
                              ' echo \'{"monotonic_ns":9000000000,"since_ns":2000000000}\''
                              f' ;; *) echo "$@" >>{log}; echo row ;; esac')
         self.save(FIRST)
-        self.ship(0, CMT_SHIP_FINE='100')
-        begins = [line.split('--from ')[1].split('.')[0] for line in
-                  log.read_text().splitlines() if '--from' in line]
-        self.assertEqual(begins, ['+292', '+92', '+192'])
+        self.ship(0, CMT_SHIP_FINE=str(fine_s))
+        parts = re.findall(r'--from \+(\S+) --to \+(\S+)', log.read_text())
+        return [(float(begin), float(end)) for begin, end in parts]
+
+    def test_incidents_as_bad(self):
+        """Each has its rows of 1 ms, once, though two are as bad, and one has two suspects."""
+        parts = self.fine_parts(100, (100000, 1, 0.5), (200000, 1, 0.5), (200000, 1, 0.25),
+                                (300000, 1, 0.75))
+        self.assertEqual([begin for begin, _ in parts], [292, 92, 192])
+
+    def test_incidents_overlap(self):
+        """What is around several incidents is sent once, and takes none of the seconds twice."""
+        parts = self.fine_parts(10, (102000, 3000, 0.5), (102100, 3000, 0.5), (102200, 3000, 0.5),
+                                (202000, 3000, 0.5))
+        self.assertEqual(parts, [(94, 99.2), (194, 198.8)])
+
+    def test_incidents_between(self):
+        """One that joins two, one within, one around all, and one that begins before the recording."""
+        self.assertEqual(self.fine_parts(30, (110000, 1000, 0.9), (106000, 1000, 0.8),
+                                         (108000, 1000, 0.7), (111000, 1, 0.6),
+                                         (104000, 9000, 0.5), (6000, 2500, 0.4)),
+                         [(96, 107), (0, 2.5)])
 
     def test_clock_is_set(self):
         """What is around an incident is found, whatever the clock says."""
