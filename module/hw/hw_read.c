@@ -146,7 +146,7 @@ static int hw_try_read(u64 evtsel, u64 *ctr, u64 *now)
  * One event with every access checked.  The first reading saves EVTSEL, which
  * hw_evtsel_restore() restores.  The processor may have reported Unavailable for
  * @evtsel, and reports it only once, before EVTSEL was changed: so Unavailable also
- * holds for the next attempt.
+ * holds for the next attempt; but not for occupancy, where it comes at each reading.
  */
 static u64 hw_select_read(struct hw_cpu *cpu, u64 evtsel)
 {
@@ -161,7 +161,8 @@ static u64 hw_select_read(struct hw_cpu *cpu, u64 evtsel)
 		err = hw_try_read(evtsel, &ctr, &now);
 		if (err == -EAGAIN) {
 			cpu->others = now;
-			said |= ctr & CMT_RAW_UNAVAILABLE;
+			if ((u32)evtsel != CMT_EVENT_OCCUPANCY)
+				said |= ctr & CMT_RAW_UNAVAILABLE;
 		}
 	}
 	return err ? CMT_RAW_ERROR : ctr | said;

@@ -836,6 +836,14 @@ START_TEST(test_read_shared_unavailable_holds_for_the_repetition)
 }
 END_TEST
 
+/* It is said of bandwidth alone. */
+START_TEST(test_read_shared_unavailable_is_not_of_occupancy)
+{
+	prepare_meddling(2, CTR_U);
+	ck_assert_uint_eq(read_one(42, CMT_EVENT_OCCUPANCY), 4242);
+}
+END_TEST
+
 /* A sample of RMID 20 from hw->read() */
 static struct cmt_record read_20(u64 total, u64 local)
 {
@@ -2101,6 +2109,7 @@ static TCase *shared_tests(void)
 	tcase_add_test(tcase, test_read_shared_restores_once);
 	tcase_add_test(tcase, test_read_shared_detects_foreign_value);
 	tcase_add_test(tcase, test_read_shared_unavailable_holds_for_the_repetition);
+	tcase_add_test(tcase, test_read_shared_unavailable_is_not_of_occupancy);
 	tcase_add_loop_test(tcase, test_read_shared_unavailable_is_of_both_events,
 			    0, ARRAY_LENGTH(anew));
 	tcase_add_test(tcase, test_read_shared_never_ours);
