@@ -23,7 +23,7 @@
 #define MBM	(CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 #define ASK	2
 #define CROWD	6
-#define SWITCHES	60
+#define SWITCHES	30
 #define SEEN_TICKS	4	/* ticks of all CPUs, so that each CPU had one */
 #define FAULT_PERIOD	97
 #define NOBODYS_RMID	3U

@@ -108,7 +108,7 @@ static void test_containers(void)
 /* the budget: on a busy host trapped MSR accesses are slow */
 #define OVERCOMMIT	"scope=container interval_us=20000 ring_records=65536 " \
 			"budget_us=100"
-#define WHOLE_WINDOWS	5
+#define WHOLE_WINDOWS	3
 #define TICK_BYTES	(64 << 10)	/* lines that a tick itself may fill */
 
 /* Containers with a process: with 64 RMIDs the first ones have an RMID. */
@@ -395,7 +395,7 @@ static void test_overcommit(void)
 	cpu_online(1, true);
 }
 
-#define CHANGES		1000
+#define CHANGES		300
 #define JUDGED		40	/* these are also checked by the cache, which is slow */
 #define RESIDENTS	2	/* one process on each CPU, each in a container */
 #define RESIDENT_BYTES	(32 << 10)

@@ -766,8 +766,8 @@ static void test_many(void)
 	resctrl_umount();
 }
 
-#define MADE		10000	/* groups */
-#define STARTED		40	/* containers at least */
+#define MADE		4000	/* groups */
+#define STARTED		16	/* containers at least */
 
 /* Makes groups, and removes them. */
 static pid_t start_runtime(void)

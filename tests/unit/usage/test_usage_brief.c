@@ -17,7 +17,7 @@
 #define RMIDS	48U
 #define CPUS	3U
 #define GROUPS	20U	/* cgroups */
-#define END	700	/* ms */
+#define END	400	/* ms */
 #define VALUES	(CMT_F_OCCUPANCY | CMT_F_MBM_TOTAL | CMT_F_MBM_LOCAL)
 #define COUNTED	(CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES)
 

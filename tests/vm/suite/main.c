@@ -68,7 +68,7 @@ static const char *const long_tests[] = {
 	"bounds_chosen_ids", "bounds_freed_at_once", "demand_first_reader",
 	"demand_long_interval", "demand_owed", "demand_stopped_reader",
 	"flood_crowd", "flood_killed_readers", "flood_names",
-	"flood_throttled_readers", "load_bad_params", "measure_killed",
+	"flood_throttled_readers", "flood_throttled_wants", "load_bad_params", "measure_killed",
 	"measure_recording", "perf_asked_in_turn", "perf_interval_keeps_counts",
 	"perf_long_run", "perf_other_reader_changes", "perf_records_by_generation",
 	"perf_records_on_request", "pool_storm_few_rmids", "sample_sum_within_cache",

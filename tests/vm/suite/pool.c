@@ -15,7 +15,7 @@
 #include "suite.h"
 
 #define STORM_WORKERS	4
-#define STORM_EACH	2500	/* processes by each worker: 10,000 */
+#define STORM_EACH	1500	/* processes by each worker: 6,000 */
 #define STORM_FEW	300	/* most of these processes have to wait for an RMID */
 
 /* The invariants of the pool while no process begins or ends. */
