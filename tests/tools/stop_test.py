@@ -27,7 +27,7 @@ class Stop(unittest.TestCase):
     def setUpClass(cls):
         cls.file = tempfile.NamedTemporaryFile()
         cls.addClassCleanup(cls.file.close)
-        subprocess.run([MADE, 'recording', 'containers=100', 'ms=40000', 'waits=400000'],
+        subprocess.run([MADE, 'recording', 'containers=100', 'ms=20000', 'waits=200000'],
                        check=True, stdout=cls.file)
 
     def processor_s(self, args, stop):
