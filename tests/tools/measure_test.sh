@@ -105,6 +105,8 @@ for signal in INT TERM; do
 	env --default-signal "$ctl" measure cpu 0 -i 3600 >"$scratch/out" &
 	pid=$!
 	await $pid [ -s "$scratch/out" ]
+	# it waits for its next reading
+	await $pid grep -q '^State:.S' /proc/$pid/status
 	kill -s $signal $pid
 	wait $pid || fail "status $? after SIG$signal"
 	has out " 4.0 MiB "
