@@ -181,7 +181,8 @@ static int cqm_event_new(struct perf_event *event)
 	INIT_LIST_HEAD(&e->unsettled);
 	INIT_LIST_HEAD(&e->unmeasured);
 	if (task)
-		ret = cqm_bind_task(e, value, event->attr.inherit);
+		ret = cqm_bind_task(e, value, event->attr.inherit &&
+				    !event->attr.inherit_thread);
 	else
 		ret = cqm_bind_cpu(e, value);
 	if (ret) {
@@ -202,6 +203,9 @@ static int cqm_event_new(struct perf_event *event)
  * An inherited event counts nothing: its task shares the RMID of the first event.  An
  * error of an inherited event would let fork() fail, and what can be counted changes, so
  * nothing is checked again.
+ *
+ * A pinned event that is refused once has an error for good, and that of a cgroup is refused
+ * before it is bound.
  */
 static int cqm_event_init(struct perf_event *event)
 {
@@ -212,7 +216,8 @@ static int cqm_event_init(struct perf_event *event)
 	if (event->parent)
 		return 0;
 	if (!event_is_possible(&event->attr) ||
-	    event_has_any_exclude_flag(event) || (task && event->cpu >= 0))
+	    event_has_any_exclude_flag(event) || (task && event->cpu >= 0) ||
+	    (!task && event->attr.pinned))
 		return -EINVAL;
 	if (!task && event->pmu == &intel_cqm_pmu)
 		return -EOPNOTSUPP;

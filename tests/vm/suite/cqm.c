@@ -34,7 +34,7 @@
 #define MEMORY		(16 * MIB)	/* more than any cache of these tests */
 
 enum { OCCUPANCY = 1, TOTAL, LOCAL };
-enum { DISABLED = 1, INHERIT = 2 };
+enum { DISABLED = 1, INHERIT = 2, THREADS = 4, PINNED = 8 };
 
 static volatile char *memory_new(void)
 {
@@ -102,6 +102,8 @@ static int try_event(uint64_t config, pid_t pid, int cpu, unsigned int options,
 		.config = config,
 		.disabled = !!(options & DISABLED),
 		.inherit = !!(options & INHERIT),
+		.inherit_thread = !!(options & THREADS),
+		.pinned = !!(options & PINNED),
 	};
 
 	return event_open(&attr, pid, cpu, flags | PERF_FLAG_FD_CLOEXEC);
@@ -395,6 +397,7 @@ static void cqm_bad_input(void)
 	CHECK(try_event(OCCUPANCY, 0, 0, 0, 0) == -EINVAL,
 	      "a task's event of one CPU");
 	CHECK(try_event(OCCUPANCY, -1, 3, 0, 0) < 0, "a CPU that is not there");
+	CHECK(try_event(OCCUPANCY, -1, 0, PINNED, 0) == -EINVAL, "a CPU's pinned event");
 	CHECK(try_event(OCCUPANCY, 1 << 21, -1, 0, 0) == -ESRCH, "no such task");
 	CHECK(try_event(OCCUPANCY, 2, -1, 0, 0) == -ESRCH, "a kernel thread");
 	pid = fork();
@@ -735,6 +738,44 @@ static void cqm_inherit(void)
 	CHECK(value(fds[1]) >= said, "a step back at the exit");
 	close(fds[0]);
 	close(fds[1]);
+	dev_close(&dev);
+}
+
+static uint64_t ran_ns(pid_t pid)
+{
+	struct timespec ran;
+	clockid_t clock;
+
+	CHECK(!clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &ran),
+	      "no time of process %d", pid);
+	return ran.tv_sec * 1000000000ULL + ran.tv_nsec;
+}
+
+static pid_t try_child(pid_t pid)
+{
+	char file[64], text[64];
+
+	snprintf(file, sizeof(file), "/proc/%d/task/%d/children", pid, pid);
+	return atoi(read_file(file, text, sizeof(text)));
+}
+
+/* Only threads inherit: a new child is no part of the owner. */
+static void cqm_inherit_thread(void)
+{
+	pid_t pid, child;
+	struct dev dev;
+	int go[2], fd;
+
+	dev_open(&dev, O_RDWR);
+	pid = forker(go);
+	fd = task_event(TOTAL, pid, INHERIT | THREADS);
+	CHECK(write(go[1], "x", 1) == 1, "write: %m");
+	WAIT_FOR((child = try_child(pid)), 10000, "no child");
+	WAIT_FOR(ran_ns(child) > 500000000, 30000, "the child does not run");
+	CHECK(value(fd) < MIB, "%llu bytes of a child", (unsigned long long)value(fd));
+	CHECK(write(go[1], "x", 1) == 1, "write: %m");
+	reap(pid, 0);
+	close(fd);
 	dev_close(&dev);
 }
 
@@ -1663,6 +1704,7 @@ const struct test cqm_tests[] = {
 	{ "cqm_threads", cqm_threads, MANUAL, 60 },
 	{ "cqm_enable", cqm_enable, MANUAL, 60 },
 	{ "cqm_inherit", cqm_inherit, MANUAL, 60 },
+	{ "cqm_inherit_thread", cqm_inherit_thread, MANUAL, 60 },
 	{ "cqm_exit", cqm_exit, MANUAL, 60 },
 	{ "cqm_leader", cqm_leader, MANUAL, 60 },
 	{ "cqm_exec", cqm_exec, MANUAL, 0 },
