@@ -291,7 +291,17 @@ static inline bool cmt_resctrl_can_read_on(unsigned int cpu)
 	       !tick_nohz_full_cpu(cpu);
 }
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
+/*
+ * isolcpus= of the command line.  7.0: HK_TYPE_DOMAIN has cpuset's isolated partitions, too,
+ * which come and go, and is under RCU.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define CMT_HK_ISOLCPUS	HK_TYPE_DOMAIN_BOOT
+#else
+#define CMT_HK_ISOLCPUS	HK_TYPE_DOMAIN
+#endif
+
+#if defined(CONFIG_CFS_BANDWIDTH) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
 /*
  * Another CPU that puts @task on its run queue, or takes it off, begins with the task's own
  * entity and goes up group by group.  Meanwhile it has pi_lock (it wakes the task up or

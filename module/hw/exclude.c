@@ -11,6 +11,7 @@
 #include <linux/sched/isolation.h>
 #include <linux/string.h>
 
+#include "compat.h"
 #include "hw.h"
 
 static char *exclude_cpus;
@@ -23,7 +24,7 @@ int __init cmt_exclude_init(void)
 {
 	if (!exclude_cpus) {
 		cpumask_and(&excluded, housekeeping_cpumask(HK_TYPE_TICK),
-			    housekeeping_cpumask(HK_TYPE_DOMAIN));
+			    housekeeping_cpumask(CMT_HK_ISOLCPUS));
 		cpumask_andnot(&excluded, cpu_possible_mask, &excluded);
 		return 0;
 	}

@@ -22,6 +22,7 @@ extern const struct test reset_tests[];
 extern const struct test kexec_counters_tests[];
 extern const struct test kexec_channels_tests[];
 extern const struct test unload_tests[];
+extern const struct test isolated_tests[];
 extern const struct test selftest_tests[];
 extern const struct test closid_tests[];
 extern const struct test groups_tests[];
