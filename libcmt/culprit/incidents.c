@@ -18,7 +18,7 @@ struct cost {
 	uint32_t nr;
 	double share, low, high;
 	double misses;		/* the part of share by cache and memory */
-	double lost[SLOWDOWN_RESOURCES];	/* CPUs; NAN: not known */
+	double lost[SLOWDOWN_RESOURCES];	/* CPUs; NAN: not known, or it costs nothing */
 	double scale[SLOWDOWN_RESOURCES];	/* so that the pairs add up to the share */
 };
 
@@ -189,7 +189,7 @@ static void add_lost(struct cmt_incident *incident, const struct cost *cost,
 		     const struct span *span)
 {
 	for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++) {
-		if (isnan(cost->lost[r]))
+		if (!(cost->lost[r] > 0))
 			continue;
 		incident->lost_ns += lost_ns(cost->lost[r], span->ns[r]);
 		incident->flags |= CMT_INCIDENT_LOST;

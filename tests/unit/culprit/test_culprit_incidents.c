@@ -266,6 +266,12 @@ START_TEST(lost_is_not_known)
 	ck_assert_uint_eq(in->flags & CMT_INCIDENT_LOST, 0);
 	ck_assert_double_gt(in->share, 0.2);
 	ck_assert_uint_eq(in->parts[0].by, STREAMER);
+	/* estimates without the victim have no pairs of it */
+	victims = 0;
+	run_for(12000, true);
+	in = event();
+	ck_assert_ptr_nonnull(in);
+	ck_assert_uint_eq(in->flags & (CMT_INCIDENT_OPEN | CMT_INCIDENT_LOST), 0);
 }
 END_TEST
 
