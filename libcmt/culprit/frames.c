@@ -7,6 +7,9 @@
 #include <cmt/usage.h>
 
 #define SLOT_NS		1000000ULL
+/* Of a row with records there is more that has none: its CPU time is a lower bound, too. */
+#define MISSED		(CMT_USAGE_WHY_GAP | CMT_USAGE_WHY_PENDING | \
+			 CMT_USAGE_WHY_EXCLUDED | CMT_USAGE_WHY_OVERWRITTEN)
 
 enum { ID_KIND, ID_CPU, ID_RESCTRL, ID_RMID };
 
@@ -102,7 +105,7 @@ static void sample_counters(const struct cmt_usage_counters *c,
 		set_value(s, CMT_CULPRIT_INSTRUCTIONS, &s->instructions, c->instructions);
 	if (values & CMT_F_LLC_REFERENCES)
 		set_value(s, CMT_CULPRIT_REFERENCES, &s->references, c->llc_references);
-	if (c->known && !c->partial)
+	if (c->known && !(c->why & MISSED))
 		set_value(s, CMT_CULPRIT_RAN, &s->ran_ns, c->ran_ns);
 	if (values & CMT_F_LLC_MISSES)
 		set_value(s, CMT_CULPRIT_MISSES, &s->misses, c->llc_misses);

@@ -46,6 +46,16 @@ struct domain_change {
 	bool holds;		/* occupancies are known */
 };
 
+/* The mean CPU time in slots with counters; negative: not known */
+static double ran_counted(const struct slowdown_owner *owner)
+{
+	double ran_ns = slowdown_ran_ns(owner);
+
+	if (ran_ns <= 0 || owner->uncounted <= 0)
+		return ran_ns;
+	return ran_ns * (1 - owner->uncounted / owner->active);
+}
+
 /* The means of the owner up to now */
 static struct slowdown_before now_of(const struct slowdown *slowdown,
 				     const struct slowdown_owner *owner)
@@ -60,7 +70,7 @@ static struct slowdown_before now_of(const struct slowdown *slowdown,
 		.instructions = owner->mean.instructions * scale,
 		.misses = owner->mean.misses * scale,
 		.references = owner->mean.references * scale,
-		.ran_ns = owner->mean.ran_ns * scale,
+		.ran_ns = ran_counted(owner) * scale,
 		.occupancy_kib = owner->mean.occupancy_kib,
 	};
 }
@@ -201,7 +211,8 @@ static void add_before(struct slowdown_before *before, const struct slowdown_bef
 	mix(&before->instructions, now->instructions, weight);
 	mix(&before->misses, now->misses, weight);
 	mix(&before->references, now->references, weight);
-	mix(&before->ran_ns, now->ran_ns, weight);
+	if (now->ran_ns >= 0)
+		mix(&before->ran_ns, now->ran_ns, weight);
 	mix(&before->occupancy_kib, now->occupancy_kib, weight);
 }
 

@@ -37,6 +37,8 @@
  * owner that runs for 10 ms of each second is below, also just after those 10 ms.
  */
 #define SLOWDOWN_CYCLES_LEAST	50e6
+/* A value that is known in a smaller part of the slots is not known. */
+#define SLOWDOWN_KNOWN_LEAST	0.4
 
 /* The values of one owner in one L3 domain in one slot */
 struct slowdown_values {
@@ -94,7 +96,7 @@ struct slowdown_phase {
 struct slowdown_before {
 	uint32_t nr;		/* comparisons that the means are made of */
 	double cycles, instructions, misses, references, occupancy_kib;
-	double ran_ns;		/* CPU time, as far as it is known */
+	double ran_ns;		/* CPU time in slots with counters; negative: not known */
 };
 
 struct slowdown_owner {
@@ -104,7 +106,6 @@ struct slowdown_owner {
 	bool used;
 	bool suspect_only;	/* never a victim */
 	bool holds;		/* its occupancy is known */
-	bool timed;		/* its CPU time is known */
 	uint64_t first;		/* the first slot with values */
 	uint64_t start_end;	/* the first slot whose references count */
 	uint64_t seen;		/* the last slot with values */
@@ -118,6 +119,8 @@ struct slowdown_owner {
 	double unreferenced;	/* mean of the misses in slots without references */
 	struct slowdown_moments moments;
 	double active;		/* share of slots in which it ran, or whose cycles are not known */
+	double uncounted;	/* of active: the slots without counters */
+	double untimed;		/* of active: the slots whose CPU time is not known */
 	struct slowdown_curve curve;
 	struct slowdown_phase phases[SLOWDOWN_PHASES];
 	struct slowdown_before before;
@@ -199,6 +202,12 @@ uint32_t slowdown_referenced(const struct slowdown *slowdown);
 
 /* The factor from a mean of @owner, which is up to owner->slot, to the mean up to now */
 double slowdown_scale(const struct slowdown *slowdown, const struct slowdown_owner *owner);
+
+/*
+ * The mean CPU time of @owner, up to owner->slot: slots of which it is not known are taken to be
+ * like the others.  Negative: not known
+ */
+double slowdown_ran_ns(const struct slowdown_owner *owner);
 
 /* Was @slot in the last 5 s?  0: no slot. */
 bool slowdown_is_lately(const struct slowdown *slowdown, uint64_t slot);

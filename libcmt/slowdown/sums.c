@@ -200,6 +200,10 @@ static void age(struct slowdown_owner *owner, uint64_t slot)
 	slowdown_fade(&mean->instructions, kept);
 	slowdown_fade(&mean->misses, kept);
 	slowdown_fade(&owner->active, kept);
+	if (owner->uncounted > 0 || owner->untimed > 0) {
+		slowdown_fade(&owner->uncounted, kept);
+		slowdown_fade(&owner->untimed, kept);
+	}
 	slowdown_fade(&mean->references, kept);
 	slowdown_fade(&owner->unreferenced, kept);
 	slowdown_fade(&mean->ran_ns, kept);
@@ -242,6 +246,19 @@ static void add_references(struct slowdown_owner *owner, double held)
 	slowdown_curve_add(&owner->curve, references, now->misses, held);
 }
 
+static void add_active(struct slowdown_owner *owner)
+{
+	double w = 1.0 / SLOWDOWN_WINDOW;
+
+	if (owner->now.counted && owner->now.cycles <= 0)
+		return;
+	owner->active += w;
+	if (!owner->now.counted)
+		owner->uncounted += w;
+	if (owner->now.ran_ns < 0)
+		owner->untimed += w;
+}
+
 /* @t: the misses of the domain in this slot */
 static void add_values(struct slowdown_owner *owner, uint64_t slot, double t)
 {
@@ -251,15 +268,13 @@ static void add_values(struct slowdown_owner *owner, uint64_t slot, double t)
 
 	age(owner, slot);
 	held = set_occupancy(owner);
-	if (!now->counted || now->cycles > 0)
-		owner->active += w;
+	add_active(owner);
+	mean->ran_ns += now->ran_ns > 0 ? w * now->ran_ns : 0;
 	if (!now->counted)
 		return;
 	owner->counted = slot;
 	if (now->cycles > 0)
 		owner->ran = slot;
-	owner->timed = now->ran_ns >= 0;
-	mean->ran_ns += owner->timed ? w * now->ran_ns : 0;
 	mean->cycles += w * now->cycles;
 	mean->instructions += w * now->instructions;
 	mean->misses += w * now->misses;
@@ -310,6 +325,17 @@ double slowdown_scale(const struct slowdown *slowdown, const struct slowdown_own
 	double all = (double)(slowdown->slot - slowdown->begin) / SLOWDOWN_WINDOW;
 
 	return slowdown_kept(old) / (1 - slowdown_kept(all));
+}
+
+double slowdown_ran_ns(const struct slowdown_owner *owner)
+{
+	double timed = owner->active - owner->untimed;
+
+	if (owner->untimed <= 0)
+		return owner->mean.ran_ns;
+	if (timed < SLOWDOWN_KNOWN_LEAST * owner->active)
+		return -1;
+	return owner->mean.ran_ns * owner->active / timed;
 }
 
 bool slowdown_is_lately(const struct slowdown *slowdown, uint64_t slot)

@@ -36,15 +36,17 @@ uint32_t slowdown_totals(const struct slowdown *slowdown, struct slowdown_total 
 
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
-		double scale;
+		double scale, ran_ns;
 
 		if (!owner->used)
 			continue;
 		scale = slowdown_scale(slowdown, owner);
+		ran_ns = slowdown_ran_ns(owner);
+		if (ran_ns < 0 && !owner->counted)
+			ran_ns = 0;
 		totals[nr++] = (struct slowdown_total){
 			.id = owner->id, .cycles = owner->mean.cycles * scale,
-			.ran_ns = owner->mean.ran_ns * scale,
-			.timed = owner->timed || !owner->counted,
+			.ran_ns = ran_ns * scale, .timed = ran_ns >= 0,
 		};
 	}
 	qsort(totals, nr, sizeof(*totals), cmp_id);

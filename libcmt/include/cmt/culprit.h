@@ -281,7 +281,8 @@ struct cmt_slowdown {
 				 */
 	double cpus;		/**< on which @id could run, in about the last second: it
 				 *   loses share * cpus s of CPU time a second.  NAN:
-				 *   not known
+				 *   not known, as where the CPU time is known in less
+				 *   than two fifths of the slots in which it ran
 				 */
 };
 

@@ -120,7 +120,10 @@ struct cmt_usage_rate {
  */
 struct cmt_usage_counters {
 	bool known;		/**< ran_ns is known */
-	bool partial;		/**< some of the sums are lower bounds */
+	bool partial;		/**< some of the sums are lower bounds: those in bounds
+				 *   and, where why has CMT_USAGE_WHY_GAP, _PENDING,
+				 *   _EXCLUDED or _OVERWRITTEN, ran_ns
+				 */
 	bool quota;		/**< a task was out of its quota of CPU time, which is
 				 *   not in waited_ns
 				 */

@@ -661,6 +661,26 @@ START_TEST(test_no_longer_accounted)
 }
 END_TEST
 
+/* What is a lower bound in every second frame, also in the last one */
+static const uint32_t bounds[] = { CMT_F_WAITED, CMT_F_LLC_REFERENCES, CMT_F_LLC_MISSES };
+
+/* The CPU time is complete where another sum is not. */
+START_TEST(test_cpu_time_beside_bounds)
+{
+	struct cmt_usage_counters *c = &rows[0].counters;
+
+	share_cache();
+	does(0, 900, 0);
+	for (uint32_t i = 0; i < 2000; i++) {
+		c->partial = i % 2;
+		c->bounds = i % 2 ? bounds[_i] : 0;
+		c->why = i % 2 ? CMT_USAGE_WHY_NOT_COUNTED : 0;
+		run(1);
+	}
+	ck_assert_double_eq_tol(by_cache().cpus, 0.9, 0.045);
+}
+END_TEST
+
 /* A twentieth of the second, and of the time in which it could run, is the least. */
 START_TEST(test_thresholds)
 {
@@ -859,6 +879,8 @@ int main(void)
 	tcase_add_test(tcase, test_cpus_of_known_time);
 	tcase_add_test(tcase, test_too_little);
 	tcase_add_test(tcase, test_no_longer_accounted);
+	tcase_add_loop_test(tcase, test_cpu_time_beside_bounds, 0,
+			    sizeof(bounds) / sizeof(bounds[0]));
 	tcase_add_test(tcase, test_thresholds);
 	tcase_add_test(tcase, test_suspects_by_turns);
 	tcase_add_test(tcase, test_many_suspects);

@@ -76,6 +76,45 @@ START_TEST(counters_multiplex)
 }
 END_TEST
 
+/* The slots in which CPU time is known, and those with counters: a bit of ten slots each */
+struct known {
+	uint32_t timed, counted;
+};
+
+/* The CPUs of a victim that has nine tenths of one */
+static double cpus_where(const struct known *known)
+{
+	double cpus;
+
+	begin(8);
+	for (uint32_t i = 0; i < 3000; i++) {
+		struct slowdown_values v = victim_in(i), s = streamer;
+
+		v.ran_ns = known->timed >> i % 10 & 1 ? 9e5 : -1;
+		v.counted = known->counted >> i % 10 & 1;
+		add_two(&v, &s);
+	}
+	ck_assert_double_gt(told(VICTIM, STREAMER), 0.2);
+	cpus = parts[0].cpus;
+	slowdown_free(&sums);
+	return cpus;
+}
+
+/* CPU time that is known in some slots is known, whichever slot was the last one. */
+START_TEST(cpu_time_multiplexes)
+{
+	const struct known known[] = {
+		{ 0x3ff, 0x3ff }, { 0x155, 0x3ff }, { 0x2aa, 0x3ff }, { 0x1ff, 0x3ff },
+		{ 0x3ff, 0x155 }, { 0x3ff, 0x2aa }, { 0x2aa, 0x155 },
+	};
+	const struct known few = { 0x201, 0x3ff };
+
+	for (uint32_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		ck_assert_double_eq_tol(cpus_where(&known[i]), 0.9, 0.045);
+	ck_assert_double_lt(cpus_where(&few), 0);
+}
+END_TEST
+
 /* What was told fades; that nothing is known then is said. */
 START_TEST(counters_stop)
 {
@@ -473,6 +512,7 @@ int main(void)
 	UNIT_CASE(suite, strange_counters);
 	UNIT_CASE(suite, come_and_go);
 	UNIT_CASE(suite, counters_multiplex);
+	UNIT_CASE(suite, cpu_time_multiplexes);
 	UNIT_CASE(suite, counters_stop);
 	UNIT_CASE(suite, counters_stand_still);
 	UNIT_CASE(suite, counters_jump);
