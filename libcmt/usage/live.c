@@ -7,7 +7,7 @@
 
 #include "ring/ring.h"
 
-#define LATE_MAX_NS	500000000ULL
+#define LATE_DEFAULT_NS	500000000ULL	/* the reader's default is at most this */
 #define FEEDS		64	/* in one call */
 #define POLL_MS		5	/* while a frame is overdue */
 
@@ -29,8 +29,6 @@ static int feed(struct cmt_usage *usage)
 /* The greatest delay of a record: see cmt_reader_opts.latency_ns. */
 static uint64_t lateness(uint64_t latency_ns, uint64_t slot_ns)
 {
-	if (!latency_ns || latency_ns > LATE_MAX_NS)
-		latency_ns = LATE_MAX_NS;
 	return latency_ns + 2 * slot_ns;
 }
 
@@ -134,9 +132,11 @@ static const struct usage_source live = {
 /* Of the reader, before there is one. */
 static uint64_t latency_of(const struct cmt_usage_opts *opts)
 {
+	uint64_t share = cmt_ring_share(cmt_device_info(opts->device)->ring_hold_ns);
+
 	if (opts->reader && opts->reader->latency_ns)
 		return opts->reader->latency_ns;
-	return cmt_ring_share(cmt_device_info(opts->device)->ring_hold_ns);
+	return share && share < LATE_DEFAULT_NS ? share : LATE_DEFAULT_NS;
 }
 
 /* Before the reader starts the sampling.  A module that cannot count is an older one. */

@@ -103,6 +103,29 @@ START_TEST(test_frame_when_complete)
 }
 END_TEST
 
+/* CPU 1 is silent: a record of CPU 0 is held back for as long as the reader waits. */
+START_TEST(test_waits_as_the_reader)
+{
+	const struct cmt_reader_opts reader = {
+		.sz = sizeof(reader), .latency_ns = 2000 * MS,
+	};
+	struct cmt_usage_opts opts = opts_of(CMT_USAGE_BY_CONTAINER);
+	struct cmt_record record = image_sample(0, T0 + 10 * MS, 1, 10);
+
+	opts.reader = &reader;
+	cmt_usage_free(usage);
+	ck_assert_int_eq(cmt_usage_new(&usage, &opts), 0);
+	record.sample.occupancy_bytes = 1000;
+	image_put(fake_ring(0), &record);
+	fake.now = T0 + 20 * MS + LATE;
+	nothing_yet();
+	fake.now = T0 + 20 * MS + 2002 * MS - 1;
+	nothing_yet();
+	fake.now++;
+	ck_assert_uint_eq(next_row()->occupancy.last_bytes, 1000);
+}
+END_TEST
+
 static int readings_left;
 
 /* The process stands still until long after the interval, and the module goes on. */
@@ -716,6 +739,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_frame_when_complete);
+	tcase_add_test(tcase, test_waits_as_the_reader);
 	tcase_add_loop_test(tcase, test_nothing_is_read, 0, 4);
 	tcase_add_test(tcase, test_coverage_of_missing_event);
 	tcase_add_test(tcase, test_coverage_of_nothing);
