@@ -69,7 +69,7 @@ static struct slowdown_before now_of(const struct slowdown *slowdown,
 		.cycles = owner->mean.cycles * scale,
 		.instructions = owner->mean.instructions * scale,
 		.misses = owner->mean.misses * scale,
-		.references = owner->mean.references * scale,
+		.references = owner->mean.references * slowdown_references_scale(owner) * scale,
 		.ran_ns = ran_counted(owner) * scale,
 		.occupancy_kib = owner->mean.occupancy_kib,
 	};

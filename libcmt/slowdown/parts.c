@@ -58,6 +58,7 @@ struct member {
 	double kib;		/* mean occupancy */
 	double moves;		/* misses; those above before count MORE_COUNTS times */
 	double active;		/* share of slots in which it runs */
+	bool referenced;	/* slowdown by cache is known */
 	double beside;		/* misses of the domain in a slot in which it runs */
 	struct slowdown_guess cost;	/* of a miss, cycles */
 	struct slowdown_state states[SLOWDOWN_PHASES];
@@ -289,14 +290,25 @@ static bool is_new(const struct slowdown_owner *owner)
 	return owner->seen < owner->start_end + NEW_SLOTS;
 }
 
+/* The share of its time in the domain that @victim would not need with the cache of @suspect */
+static double by_cache(const struct domain *domain, const struct member *victim,
+		       const struct member *suspect, const double pressure[SLOWDOWN_PHASES])
+{
+	double cost = victim->cost.value / victim->cycles;
+
+	if (!victim->referenced)
+		return 0;
+	return drawn(domain, cost * spared(victim, pressure) * likely(domain, suspect) *
+			     gives_back(domain, suspect)) +
+	       cost * spared_if_loop(domain, victim, suspect);
+}
+
 /* What a miss costs by memory is saved only of the misses that the cache does not spare. */
 static void add_victim(const struct domain *domain, const struct member *victim,
 		       const struct member *suspect, const double pressure[SLOWDOWN_PHASES])
 {
 	double cost = victim->cost.value / victim->cycles, time = miss_time(victim);
-	double cache = drawn(domain, cost * spared(victim, pressure) *
-				     likely(domain, suspect) * gives_back(domain, suspect)) +
-		       cost * spared_if_loop(domain, victim, suspect);
+	double cache = by_cache(domain, victim, suspect, pressure);
 	double memory = drawn(domain, cost * victim->misses *
 				      cheaper(domain, victim, suspect->misses));
 	const double shares[SLOWDOWN_RESOURCES] = {
@@ -395,6 +407,7 @@ static void add_member(const struct slowdown *slowdown, struct domain *domain,
 		.misses = misses, .moves = moves(owner, misses),
 		.kib = held(slowdown, owner),
 		.active = slowdown_least(owner->active * scale, 1),
+		.referenced = slowdown_references_scale(owner) > 0,
 		.cost = slowdown_cost(owner),
 		.beside = owner->moments.n > 0 ? owner->moments.t / owner->moments.n : 0,
 	};

@@ -14,6 +14,8 @@
 #define SEEN_REFERENCES	0.05	/* the phase has this part of its references */
 #define SEEN_TIMES	1.1	/* it holds so many times as much in that phase */
 #define SEEN_HITS	0.01	/* its share of hits is greater by this */
+/* The greatest part of its misses in phases of which too few slots have references */
+#define UNKNOWN_MOST	0.1
 
 static void rescale(struct slowdown *slowdown, double factor)
 {
@@ -30,6 +32,7 @@ static void rescale(struct slowdown *slowdown, double factor)
 			slowdown_fade(&phase->misses, factor);
 			slowdown_fade(&phase->references, factor);
 			slowdown_fade(&phase->unreferenced, factor);
+			slowdown_fade(&phase->unknown, factor);
 			slowdown_fade(&phase->held, factor);
 			slowdown_fade(&phase->slots, factor);
 		}
@@ -86,10 +89,52 @@ void slowdown_phases_add(const struct slowdown *slowdown, struct slowdown_owner 
 		return;
 	phase->cycles += w * now->cycles;
 	phase->misses += w * now->misses;
-	if (now->references < 0)
-		phase->unreferenced += w * now->misses;
-	else
+	if (now->references >= 0) {
 		phase->references += w * slowdown_references(now);
+		return;
+	}
+	phase->unreferenced += w * now->misses;
+	if (slowdown->slot >= owner->start_end)
+		phase->unknown += w * now->misses;
+}
+
+/* Misses, those in slots of which references are known and all since start_end */
+struct known {
+	double known, all;
+};
+
+static struct known known_of(const struct slowdown_phase *phase)
+{
+	double known = phase->misses - phase->unreferenced;
+
+	return (struct known){ known, known + phase->unknown };
+}
+
+static bool is_known(const struct known *misses)
+{
+	return misses->known >= SLOWDOWN_KNOWN_LEAST * misses->all;
+}
+
+static double scale_of(const struct known *misses)
+{
+	if (!is_known(misses))
+		return 1 / SLOWDOWN_KNOWN_LEAST;
+	return misses->known > 0 ? misses->all / misses->known : 1;
+}
+
+double slowdown_references_scale(const struct slowdown_owner *owner)
+{
+	struct known sum = { 0, 0 };
+	double unknown = 0;
+
+	for (uint32_t p = 0; p < SLOWDOWN_PHASES; p++) {
+		struct known misses = known_of(&owner->phases[p]);
+
+		sum.known += misses.known;
+		sum.all += misses.all;
+		unknown += is_known(&misses) ? 0 : misses.all;
+	}
+	return unknown <= UNKNOWN_MOST * sum.all ? scale_of(&sum) : 0;
 }
 
 /*
@@ -127,11 +172,12 @@ static struct slowdown_state state_of(const struct slowdown_owner *owner, uint32
 				      double cost, double steep, double scale)
 {
 	const struct slowdown_phase *phase = &owner->phases[number];
+	struct known misses = known_of(phase);
 
 	return (struct slowdown_state){
 		.misses = phase->misses * scale,
-		.references = phase->references * scale,
-		.need = slowdown_need(phase->misses - phase->unreferenced, phase->references,
+		.references = phase->references * scale_of(&misses) * scale,
+		.need = slowdown_need(misses.known, phase->references,
 				      phase->cycles > 0 ? phase->misses * cost / phase->cycles : 0,
 				      steep),
 	};

@@ -82,6 +82,7 @@ struct slowdown_load {
 struct slowdown_phase {
 	double cycles, misses, references;
 	double unreferenced;	/* misses in slots without references */
+	double unknown;		/* of these, misses in slots since start_end */
 	double held;		/* KiB held when each slot began */
 	double slots;		/* slowdown_load.slots when held was last brought up to date */
 };
@@ -197,7 +198,7 @@ void slowdown_end(struct slowdown *slowdown);
  * the number at the last sweep that found one.  0: no part is known.
  */
 uint32_t slowdown_counted(const struct slowdown *slowdown);
-/* The same of owners with references.  0: no part by cache is known. */
+/* Those of them with references in enough of the slots.  0: no part by cache is known. */
 uint32_t slowdown_referenced(const struct slowdown *slowdown);
 
 /* The factor from a mean of @owner, which is up to owner->slot, to the mean up to now */
@@ -364,6 +365,13 @@ static inline double slowdown_references(const struct slowdown_values *values)
 {
 	return values->references > values->misses ? values->references : values->misses;
 }
+
+/*
+ * The factor from the references that were counted to those of all slots since start_end: slots
+ * without references are taken to be like the others of their phase.  0: too few slots have
+ * references, and slowdown by cache is not known.
+ */
+double slowdown_references_scale(const struct slowdown_owner *owner);
 
 /* Begin a slot.  @kept: the weight of the slot before, where this one has 1 */
 void slowdown_phases_begin(struct slowdown *slowdown, double kept);

@@ -343,6 +343,12 @@ bool slowdown_is_lately(const struct slowdown *slowdown, uint64_t slot)
 	return slot && slowdown->slot - slot <= FORGET;
 }
 
+static bool is_referenced(const struct slowdown *slowdown, const struct slowdown_owner *owner)
+{
+	return slowdown_is_lately(slowdown, owner->referenced) &&
+	       slowdown_references_scale(owner) > 0;
+}
+
 /* Returns how many owners had values in the last 5 s; with counters, with references. */
 static uint32_t count(const struct slowdown *slowdown, uint32_t *counted, uint32_t *referenced)
 {
@@ -354,7 +360,7 @@ static uint32_t count(const struct slowdown *slowdown, uint32_t *counted, uint32
 
 		n += owner->used && slowdown_is_lately(slowdown, owner->slot);
 		*counted += owner->used && slowdown_is_lately(slowdown, owner->counted);
-		*referenced += owner->used && slowdown_is_lately(slowdown, owner->referenced);
+		*referenced += owner->used && is_referenced(slowdown, owner);
 	}
 	return n;
 }

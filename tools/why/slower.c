@@ -166,6 +166,8 @@ void slowers_read(struct slowers *slowers, const struct cmt_culprit *culprit)
 
 #define SOME (CMT_F_CYCLES | CMT_F_INSTRUCTIONS | CMT_F_LLC_MISSES)	/* tell of memory */
 #define ALL (SOME | CMT_F_LLC_REFERENCES | CMT_F_WAITED)
+/* Where these are lower bounds, a part is not known, or may not be. */
+#define BOUNDS (CMT_F_LLC_REFERENCES | CMT_F_WAITED)
 
 static const struct slower *find_victim(const struct slowers *slowers, uint64_t id)
 {
@@ -193,7 +195,7 @@ static void set_slower(const struct slowers *slowers, struct row *row)
 	const struct cmt_usage_counters *c = &row->counters;
 	const struct slower *slower = find_victim(slowers, row->culprit_id);
 	uint32_t known = known_of(slowers, row);
-	bool partial = known != ALL || c->bounds & CMT_F_WAITED;
+	bool partial = known != ALL || c->bounds & BOUNDS;
 
 	if (!(known & CMT_F_WAITED) && (known & SOME) != SOME)
 		return;

@@ -95,6 +95,9 @@ int why_view_slower(FILE *out, const struct why_state *state, const struct slowe
 		      out);
 	else if (!counts->referenced)
 		fputs("Slowdown by cache is not known: it needs a counter of references.\n", out);
+	else if (counts->referenced < counts->counted)
+		fprintf(out, "Slowdown by cache is not known of %u of %u owners: it needs a counter of references.\n",
+			counts->counted - counts->referenced, counts->counted);
 	return 0;
 }
 

@@ -367,8 +367,8 @@ struct cmt_culprit_counts {
 	uint32_t counted;	/**< owners with all counters that slowdowns by memory
 				 *   need, lately; 0: those are not known
 				 */
-	uint32_t referenced;	/**< those of them with references; 0: slowdowns by cache are
-				 *   not known
+	uint32_t referenced;	/**< those of them with references in enough slots: of the
+				 *   others, slowdowns by cache are not known
 				 */
 };
 
@@ -409,8 +409,9 @@ CMT_API int cmt_culprit_next(struct cmt_culprit *culprit,
 
 /**
  * The greatest slowdowns now, the greatest first.  Those by cache and memory are estimates;
- * they need cycles, instructions and misses of the slots, those by cache also references, and
- * are better with occupancies.  Waits for a CPU need frames (CMT_USAGE_WAITS).
+ * they need cycles, instructions and misses of the slots, those by cache also references, in
+ * two fifths of the slots or more, and are better with occupancies.  Waits for a CPU need
+ * frames (CMT_USAGE_WAITS).
  * An owner that ran too little has none by cache and memory (cmt_culprit_too_little()).
  * Where there are more than 1,024, these are of them the greatest of each victim by each
  * resource, which has the total, and then the greatest of all others.

@@ -25,6 +25,7 @@ static uint32_t spared;		/* so many of them, the first ones, are never harmed */
 static uint32_t others;		/* stream as much less, with ids around the streamer's */
 static double harm;		/* how much, where harmed: 0..1 */
 static uint64_t ran_ns;		/* by each of them in a slot; UINT64_MAX: not known */
+static bool unreferenced;	/* their references are not known */
 
 static void setup(void)
 {
@@ -38,6 +39,7 @@ static void setup(void)
 	others = 0;
 	harm = 1;
 	ran_ns = MS;
+	unreferenced = false;
 }
 
 static void teardown(void)
@@ -53,10 +55,11 @@ static struct cmt_culprit_sample victim_in(uint32_t i, bool harmed)
 
 	return (struct cmt_culprit_sample){
 		.id = VICTIM + 10 * i, .domain = i % domains,
-		.valid = COUNTED | (ran_ns == UINT64_MAX ? 0 : CMT_CULPRIT_RAN),
+		.valid = (COUNTED & ~(unreferenced ? CMT_CULPRIT_REFERENCES : 0)) |
+			 (ran_ns == UINT64_MAX ? 0 : CMT_CULPRIT_RAN),
 		.occupancy_bytes = (uint64_t)(15000 - bad * 6808) * KIB, .traffic_bytes = 64 * misses,
 		.cycles = 1000000 + 100 * misses, .instructions = 2000000,
-		.misses = misses, .references = 15000,
+		.misses = misses, .references = unreferenced ? 0 : 15000,
 		.ran_ns = ran_ns == UINT64_MAX ? 0 : ran_ns,
 	};
 }
@@ -275,6 +278,45 @@ START_TEST(lost_is_not_known)
 }
 END_TEST
 
+/* What the streamer costs the victim by cache; share 0: that is not known */
+static struct cmt_slowdown by_cache(void)
+{
+	struct cmt_slowdown list[8];
+	int n = cmt_culprit_slowdown(culprit, list, 8);
+
+	for (int i = 0; i < n; i++)
+		if (list[i].id == VICTIM && list[i].by == STREAMER &&
+		    list[i].resource == CMT_SLOWDOWN_CACHE)
+			return list[i];
+	return (struct cmt_slowdown){ 0 };
+}
+
+/* No estimate is lower because references are no longer counted; soon there is none. */
+START_TEST(references_stop)
+{
+	struct cmt_culprit_counts counts = { .sz = sizeof(counts) };
+	double before, now;
+
+	run_for(6000, true);
+	before = by_cache().share;
+	ck_assert_double_gt(before, 0.2);
+	unreferenced = true;
+	for (uint32_t i = 0; i < 20; i++) {
+		run_for(250, true);
+		now = by_cache().share;
+		ck_assert(i >= 4 ? now == 0 : now == 0 || fabs(now - before) < 0.1 * before);
+	}
+	cmt_culprit_counts(culprit, &counts);
+	ck_assert_uint_eq(counts.counted, 3);
+	ck_assert_uint_eq(counts.referenced, 2);
+	unreferenced = false;
+	run_for(1000, true);
+	ck_assert_double_eq_tol(by_cache().share, before, 0.1 * before);
+	cmt_culprit_counts(culprit, &counts);
+	ck_assert_uint_eq(counts.referenced, 3);
+}
+END_TEST
+
 /* The share of the victim's time that the streamer cost it in the last minute; 0: none */
 static double in_minute(double *cpus)
 {
@@ -485,6 +527,7 @@ int main(void)
 	tcase_add_test(tcase, rises_slowly);
 	tcase_add_test(tcase, same_in_another_recording);
 	tcase_add_test(tcase, lost_is_not_known);
+	tcase_add_test(tcase, references_stop);
 	tcase_add_test(tcase, more_than_fit);
 	tcase_add_test(tcase, minute);
 	tcase_add_test(tcase, minute_of_a_gap);

@@ -93,6 +93,9 @@ START_TEST(test_slowers_set_partial)
 	rows[0].counters.bounds = rows[1].counters.bounds = CMT_F_WAITED;
 	ck_assert_str_eq(shown(0), ">18% ba\x1btch cache");
 	ck_assert_str_eq(shown(1), "-");
+	rows[0].counters.bounds = rows[1].counters.bounds = CMT_F_LLC_REFERENCES;
+	ck_assert_str_eq(shown(0), ">18% ba\x1btch cache");
+	ck_assert_str_eq(shown(1), "-");
 }
 END_TEST
 

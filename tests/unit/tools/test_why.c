@@ -200,14 +200,15 @@ static const char *view_incident(const struct why_incident *incident, bool is_ev
 	return text;
 }
 
-enum known { OF_CPU, OF_MEMORY, OF_ALL };
+enum known { OF_CPU, OF_MEMORY, OF_SOME, OF_ALL };
 
 static struct why_little little;
 
 static const char *view_slower(const struct slower *list, uint32_t n, bool any, enum known known)
 {
 	const struct cmt_culprit_counts counts = {
-		.counted = known != OF_CPU, .referenced = known == OF_ALL,
+		.counted = known == OF_CPU ? 0 : 3,
+		.referenced = known == OF_ALL ? 3 : known == OF_SOME ? 2 : 0,
 	};
 	size_t len;
 	FILE *out;
@@ -248,6 +249,8 @@ START_TEST(test_slower)
 	ck_assert_ptr_null(strstr(text, "No container"));
 	ck_assert_str_eq(view_slower(NULL, 0, false, OF_MEMORY),
 			 "Slowdown by cache is not known: it needs a counter of references.\n");
+	ck_assert_ptr_nonnull(strstr(view_slower(list, 1, true, OF_SOME),
+		"\nSlowdown by cache is not known of 1 of 3 owners: it needs a counter of references.\n"));
 	state.json = true;
 	object = json_tokener_parse(view_slower(list, 1, true, OF_ALL));
 	ck_assert(json_object_object_get_ex(object, "because_of", &value));
