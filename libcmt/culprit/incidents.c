@@ -11,6 +11,7 @@
 #define EARLY		3000U	/* slots: what is found so soon may have begun before them */
 #define CHANGE_NS	3000000000ULL	/* since a verdict that has the begin of an incident */
 #define SHARE_WEIGHT	0.2212	/* of an estimate in a mean of a second: 1 - e^(-250 / 1000) */
+#define UNKNOWN_MOST	0.1	/* of the cost while the CPU time is not known; else lost is not */
 
 /* What neighbours cost one victim, as of one estimate */
 struct cost {
@@ -18,7 +19,8 @@ struct cost {
 	uint32_t nr;
 	double share, low, high;
 	double misses;		/* the part of share by cache and memory */
-	double lost[SLOWDOWN_RESOURCES];	/* CPUs; NAN: not known, or it costs nothing */
+	double shares[SLOWDOWN_RESOURCES];	/* the parts by each resource */
+	double cpus[SLOWDOWN_RESOURCES];	/* NAN: not known, or share is 0 */
 	double scale[SLOWDOWN_RESOURCES];	/* so that the pairs add up to the share */
 };
 
@@ -73,7 +75,8 @@ static struct cost cost_of(const struct cmt_slowdown *pairs, uint32_t nr)
 		cost.misses += r != CMT_SLOWDOWN_CPU ? sum.most : 0;
 		cost.low += scale * sum.low;
 		cost.high += scale * sum.high;
-		cost.lost[r] = sum.most * sum.cpus;
+		cost.shares[r] = sum.most;
+		cost.cpus[r] = sum.cpus;
 	}
 	cost.share = slowdown_least(cost.share, 1);
 	cost.high = slowdown_least(slowdown_larger(cost.high, cost.share), 1);
@@ -85,54 +88,85 @@ static uint64_t now_of(const struct cmt_culprit *culprit)
 	return culprit->start_ns + culprit->opts.slot_ns;
 }
 
-static int cmp_part(const void *pa, const void *pb)
+static bool is_lost_known(const struct culprit_incident *one)
 {
-	const struct cmt_incident_part *a = pa, *b = pb;
-
-	if (a->lost_ns != b->lost_ns)
-		return a->lost_ns > b->lost_ns ? -1 : 1;
-	return (a->share < b->share) - (a->share > b->share);
+	return one->unknown_ns <= UNKNOWN_MOST * one->all.share_ns;
 }
 
-/* NULL: it has none. */
-static struct cmt_incident_part *part_of(struct cmt_incident *incident,
-					 const struct cmt_slowdown *pair)
+static bool costs_more(const struct culprit_incident *one, uint32_t i, uint32_t j)
+{
+	const struct culprit_cost *a = &one->parts[i], *b = &one->parts[j];
+
+	if (is_lost_known(one) && a->lost_ns != b->lost_ns)
+		return a->lost_ns > b->lost_ns;
+	return a->share_ns > b->share_ns;
+}
+
+static void swap_parts(struct culprit_incident *one, uint32_t i, uint32_t j)
+{
+	struct cmt_incident_part part = one->incident.parts[i];
+	struct culprit_cost cost = one->parts[i];
+
+	one->incident.parts[i] = one->incident.parts[j];
+	one->incident.parts[j] = part;
+	one->parts[i] = one->parts[j];
+	one->parts[j] = cost;
+}
+
+static void sort_parts(struct culprit_incident *one)
+{
+	for (uint32_t i = 1; i < one->incident.nr_parts; i++)
+		for (uint32_t j = i; j && costs_more(one, j, j - 1); j--)
+			swap_parts(one, j, j - 1);
+}
+
+/* The place of a part; CMT_INCIDENT_PARTS: it has none. */
+static uint32_t part_of(const struct cmt_incident *incident, const struct cmt_slowdown *pair)
 {
 	for (uint32_t i = 0; i < incident->nr_parts; i++) {
-		struct cmt_incident_part *part = &incident->parts[i];
+		const struct cmt_incident_part *part = &incident->parts[i];
 
 		if (part->by == pair->by && part->resource == pair->resource &&
 		    part->domain == pair->domain)
-			return part;
+			return i;
 	}
-	return NULL;
+	return CMT_INCIDENT_PARTS;
 }
 
-/* Where all places are taken, that of what cost least.  NULL: now @share is not more. */
-static struct cmt_incident_part *new_part(struct cmt_incident *incident,
-					  const struct cmt_slowdown *pair, double share)
+/*
+ * Where all places are taken, that of what cost least.  CMT_INCIDENT_PARTS: now @share is not
+ * more.
+ */
+static uint32_t new_part(struct culprit_incident *one, const struct cmt_slowdown *pair,
+			 double share)
 {
-	struct cmt_incident_part *part = incident->parts;
+	struct cmt_incident *incident = &one->incident;
+	uint32_t at = 0;
 
 	if (incident->nr_parts < CMT_INCIDENT_PARTS) {
-		part += incident->nr_parts++;
+		at = incident->nr_parts++;
 	} else {
 		incident->flags |= CMT_INCIDENT_CLIPPED;
 		for (uint32_t i = 1; i < incident->nr_parts; i++)
-			if (cmp_part(part, &incident->parts[i]) < 0)
-				part = &incident->parts[i];
-		if (part->share >= share)
-			return NULL;
+			if (costs_more(one, at, i))
+				at = i;
+		if (incident->parts[at].share >= share)
+			return CMT_INCIDENT_PARTS;
 	}
-	*part = (struct cmt_incident_part){
+	incident->parts[at] = (struct cmt_incident_part){
 		.by = pair->by, .resource = pair->resource, .domain = pair->domain,
 	};
-	return part;
+	one->parts[at] = (struct culprit_cost){ 0 };
+	return at;
 }
 
-static uint64_t lost_ns(double cpus, uint64_t ns)
+/* @cpus: on which the victim could run; NAN: not known */
+static void add_to(struct culprit_cost *cost, double share, double cpus, uint64_t ns)
 {
-	return isnan(cpus) ? 0 : (uint64_t)(cpus * (double)ns);
+	double share_ns = share * (double)ns;
+
+	cost->share_ns += share_ns;
+	cost->lost_ns += isnan(cpus) ? 0 : (uint64_t)(cpus * share_ns);
 }
 
 /*
@@ -153,58 +187,74 @@ static struct span span_of(uint64_t misses_ns, uint64_t cpu_ns)
 }
 
 /* @anew: a pair that has no part yet */
-static void add_pair(const struct cmt_culprit *culprit, struct cmt_incident *incident,
+static void add_pair(const struct cmt_culprit *culprit, struct culprit_incident *one,
 		     const struct cmt_slowdown *pair, double share, const struct span *span,
 		     bool anew)
 {
-	struct cmt_incident_part *part = part_of(incident, pair);
+	uint32_t at = part_of(&one->incident, pair);
+	struct cmt_incident_part *part;
 
-	if (!part != anew)
+	if ((at == CMT_INCIDENT_PARTS) != anew)
 		return;
 	if (anew)
-		part = new_part(incident, pair, share);
-	if (!part)
+		at = new_part(one, pair, share);
+	if (at == CMT_INCIDENT_PARTS)
 		return;
+	part = &one->incident.parts[at];
 	part->share = share;
-	part->lost_ns += lost_ns(share * pair->cpus, span->ns[pair->resource]);
+	add_to(&one->parts[at], share, pair->cpus, span->ns[pair->resource]);
 	if (pair->resource != CMT_SLOWDOWN_CPU)
 		part->held_bytes = (uint64_t)(1024 * slowdown_held_kib(&culprit->slowdown,
 								       pair->by, pair->domain));
 }
 
 /* First those that have a part: a new one must not take the place of what costs more. */
-static void add_pairs(const struct cmt_culprit *culprit, struct cmt_incident *incident,
+static void add_pairs(const struct cmt_culprit *culprit, struct culprit_incident *one,
 		      const struct cost *cost, const struct span *span, bool anew)
 {
 	for (uint32_t i = 0; i < cost->nr; i++) {
 		const struct cmt_slowdown *pair = &cost->pairs[i];
 
 		if (pair->by != pair->id)
-			add_pair(culprit, incident, pair, cost->scale[pair->resource] * pair->share,
+			add_pair(culprit, one, pair, cost->scale[pair->resource] * pair->share,
 				 span, anew);
 	}
 }
 
-static void add_lost(struct cmt_incident *incident, const struct cost *cost,
-		     const struct span *span)
+static void add_all(struct culprit_incident *one, const struct cost *cost,
+		    const struct span *span)
 {
 	for (uint32_t r = 0; r < SLOWDOWN_RESOURCES; r++) {
-		if (!(cost->lost[r] > 0))
-			continue;
-		incident->lost_ns += lost_ns(cost->lost[r], span->ns[r]);
-		incident->flags |= CMT_INCIDENT_LOST;
+		add_to(&one->all, cost->shares[r], cost->cpus[r], span->ns[r]);
+		if (isnan(cost->cpus[r]))
+			one->unknown_ns += cost->shares[r] * (double)span->ns[r];
 	}
 }
 
-static void add_cost(const struct cmt_culprit *culprit, struct cmt_incident *incident,
+static void set_lost(struct culprit_incident *one)
+{
+	struct cmt_incident *incident = &one->incident;
+	bool known = is_lost_known(one);
+
+	incident->flags &= ~CMT_INCIDENT_LOST;
+	incident->flags |= known ? CMT_INCIDENT_LOST : 0;
+	incident->lost_ns = known ? one->all.lost_ns : 0;
+	for (uint32_t i = 0; i < incident->nr_parts; i++)
+		incident->parts[i].lost_ns = known ? one->parts[i].lost_ns : 0;
+}
+
+static void add_cost(const struct cmt_culprit *culprit, struct culprit_incident *one,
 		     const struct cost *cost, const struct span *span)
 {
+	struct cmt_incident *incident = &one->incident;
+
 	for (uint32_t i = 0; i < incident->nr_parts; i++)
 		incident->parts[i].share = 0;
-	add_pairs(culprit, incident, cost, span, false);
-	add_pairs(culprit, incident, cost, span, true);
-	qsort(incident->parts, incident->nr_parts, sizeof(incident->parts[0]), cmp_part);
-	add_lost(incident, cost, span);
+	add_pairs(culprit, one, cost, span, false);
+	add_pairs(culprit, one, cost, span, true);
+	add_all(one, cost, span);
+	sort_parts(one);
+	set_lost(one);
 	incident->share = cost->share;
 	incident->low = cost->low;
 	incident->high = cost->high;
@@ -300,7 +350,7 @@ static void open_one(struct cmt_culprit *culprit, const struct cost *cost)
 	};
 	set_begin(culprit, &one->incident);
 	set_end(culprit, &one->incident, cost);
-	add_cost(culprit, &one->incident, cost, &span);
+	add_cost(culprit, one, cost, &span);
 	enqueue(incidents, &one->incident);
 }
 
@@ -319,7 +369,7 @@ static void go_on(const struct cmt_culprit *culprit, struct culprit_incident *on
 	struct span span = span_of(ns, ns);
 
 	one->seen = true;
-	add_cost(culprit, &one->incident, cost, &span);
+	add_cost(culprit, one, cost, &span);
 	if (cost->share >= CMT_INCIDENT_END) {
 		one->below = 0;
 		set_end(culprit, &one->incident, cost);

@@ -206,8 +206,17 @@ struct culprit_waits {
 	struct culprit_delay *last;	/* as many as pairs */
 };
 
+/* What neighbours cost a victim since the begin of its incident */
+struct culprit_cost {
+	double share_ns;	/* sum of shares, each times its time: always known */
+	uint64_t lost_ns;	/* CPU time, as far as it is known */
+};
+
 struct culprit_incident {
 	struct cmt_incident incident;
+	struct culprit_cost parts[CMT_INCIDENT_PARTS];	/* of those of the incident */
+	struct culprit_cost all;
+	double unknown_ns;	/* of all.share_ns: while the CPU time was not known */
 	uint64_t below;		/* slot since which it costs nearly nothing; 0: it does cost */
 	bool seen;		/* in this estimate */
 };

@@ -166,11 +166,12 @@ static void put_going_on(FILE *out, const struct why_state *state,
 	put_remedies(out, incident);
 }
 
-/* A part of less than a hundredth of all that was lost is not shown. */
+/* A part of less than a hundredth of all that was lost is not shown, where that is known. */
 static void put_ended(FILE *out, const struct why_incident *incident)
 {
 	const struct cmt_incident *told = incident->told;
 	char label[WHY_LABEL_LEN], text[FORMAT_LEN];
+	bool known = told->flags & CMT_INCIDENT_LOST;
 
 	fprintf(out, "%s is no longer slower because of its neighbours, after %s%s",
 		why_label(label, &incident->victim),
@@ -181,10 +182,11 @@ static void put_ended(FILE *out, const struct why_incident *incident)
 	for (uint32_t i = 0; i < told->nr_parts; i++) {
 		const struct cmt_incident_part *part = &told->parts[i];
 
-		if (part->lost_ns < told->lost_ns / 100 || !(told->flags & CMT_INCIDENT_LOST))
+		if (known && part->lost_ns < told->lost_ns / 100)
 			break;
-		fprintf(out, "    %s: %s", why_label(label, &incident->parts[i]),
-			seconds(text, part->lost_ns));
+		fprintf(out, "    %s", why_label(label, &incident->parts[i]));
+		if (known)
+			fprintf(out, ": %s", seconds(text, part->lost_ns));
 		put_resource(out, part->resource, part->domain);
 	}
 }

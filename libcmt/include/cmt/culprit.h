@@ -310,7 +310,8 @@ struct cmt_incident_part {
 					   */
 #define CMT_INCIDENT_CLIPPED	(1U << 2) /**< there are more parts */
 #define CMT_INCIDENT_LOST	(1U << 3) /**< lost_ns is known, but for times in which the
-					   *   victim's CPU time was not
+					   *   victim's CPU time was not, with a tenth at most
+					   *   of what neighbours cost it; else lost_ns is 0
 					   */
 
 /**

@@ -278,6 +278,30 @@ START_TEST(lost_is_not_known)
 }
 END_TEST
 
+/* What is lost meanwhile is not in it, and a tenth of it at most. */
+START_TEST(lost_is_not_known_for_a_while)
+{
+	const struct cmt_incident *in;
+	uint64_t lost;
+
+	run_for(8000, true);
+	in = cmt_culprit_incident_at(culprit, 0);
+	ck_assert(in->flags & CMT_INCIDENT_LOST);
+	lost = in->lost_ns;
+	ran_ns = UINT64_MAX;
+	run_for(1300, true);
+	ck_assert(in->flags & CMT_INCIDENT_LOST);
+	ck_assert_uint_gt(in->lost_ns, lost);
+	run_for(1000, true);
+	ck_assert_uint_eq(in->flags & CMT_INCIDENT_LOST, 0);
+	ck_assert_uint_eq(in->lost_ns + in->parts[0].lost_ns, 0);
+	ran_ns = MS;
+	run_for(15000, true);
+	ck_assert(in->flags & CMT_INCIDENT_LOST);
+	ck_assert_uint_gt(in->lost_ns, 2 * lost);
+}
+END_TEST
+
 /* What the streamer costs the victim by cache; share 0: that is not known */
 static struct cmt_slowdown by_cache(void)
 {
@@ -527,6 +551,7 @@ int main(void)
 	tcase_add_test(tcase, rises_slowly);
 	tcase_add_test(tcase, same_in_another_recording);
 	tcase_add_test(tcase, lost_is_not_known);
+	tcase_add_test(tcase, lost_is_not_known_for_a_while);
 	tcase_add_test(tcase, references_stop);
 	tcase_add_test(tcase, more_than_fit);
 	tcase_add_test(tcase, minute);

@@ -681,6 +681,31 @@ START_TEST(test_cpu_time_beside_bounds)
 }
 END_TEST
 
+/* What is lost by waits alone is not what is lost, and what costs most is first. */
+START_TEST(test_lost_in_part)
+{
+	const struct cmt_incident *in;
+
+	share_cache();
+	does(0, 850, 150);
+	part(0, 2, 150);
+	rows[0].counters.why = CMT_USAGE_WHY_EXCLUDED;
+	run(6000);
+	in = cmt_culprit_incident_at(culprit, 0);
+	ck_assert_ptr_nonnull(in);
+	ck_assert_uint_eq(in->id, WEB);
+	ck_assert_uint_eq(in->flags & CMT_INCIDENT_LOST, 0);
+	ck_assert_uint_eq(in->lost_ns, 0);
+	ck_assert_uint_eq(in->parts[0].by, BATCH);
+	ck_assert_int_eq(in->parts[0].resource, CMT_SLOWDOWN_CACHE);
+	ck_assert_uint_gt(in->nr_parts, 1);
+	for (uint32_t i = 1; i < in->nr_parts; i++) {
+		ck_assert_double_gt(in->parts[i - 1].share, in->parts[i].share);
+		ck_assert_uint_eq(in->parts[i].lost_ns, 0);
+	}
+}
+END_TEST
+
 /* A twentieth of the second, and of the time in which it could run, is the least. */
 START_TEST(test_thresholds)
 {
@@ -881,6 +906,7 @@ int main(void)
 	tcase_add_test(tcase, test_no_longer_accounted);
 	tcase_add_loop_test(tcase, test_cpu_time_beside_bounds, 0,
 			    sizeof(bounds) / sizeof(bounds[0]));
+	tcase_add_test(tcase, test_lost_in_part);
 	tcase_add_test(tcase, test_thresholds);
 	tcase_add_test(tcase, test_suspects_by_turns);
 	tcase_add_test(tcase, test_many_suspects);

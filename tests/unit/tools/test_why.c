@@ -424,10 +424,13 @@ START_TEST(test_incident_ended)
 		" web is no longer slower because of its neighbours, after 10.0 s; at worst 25 %; 2.1 s of CPU time lost\n"
 		"    batch: 1.6 s, cache of L3 domain 2\n"
 		"    db: 530 ms, CPU\n"));
-	/* nothing is said of a loss that is not known */
+	/* nothing is said of a loss that is not known, but because of whom it was */
 	told.flags = CMT_INCIDENT_BEFORE;
+	told.nr_parts = 2;
 	ck_assert_str_eq(strchr(view_incident(&one, true), ','),
-		", after at least 10.0 s; at worst 25 %\n");
+		", after at least 10.0 s; at worst 25 %\n"
+		"    batch, cache of L3 domain 2\n"
+		"    db, CPU\n");
 }
 END_TEST
 
