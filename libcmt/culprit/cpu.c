@@ -16,7 +16,7 @@ static bool cpu_possible(const struct cmt_culprit_cpu *cpu)
 	       span >= CMT_CPU_SPAN_MIN && span <= CMT_CPU_SPAN_MAX;
 }
 
-/* The greater of the known values, in ns. */
+/* The greater of the known values, in ns.  It may cover some more time than @cpu has. */
 static uint64_t worst(const struct cmt_culprit_cpu *cpu, enum cmt_culprit_kind *kind)
 {
 	uint64_t throttled = cpu->valid & CMT_CULPRIT_CPU_THROTTLED ? cpu->throttled_ns : 0;
@@ -58,8 +58,8 @@ int cmt_culprit_add_cpu(struct cmt_culprit *culprit,
 	if (cmt_opts_copy(cpu, sizeof(*cpu), from) || !cpu_possible(cpu))
 		return -EINVAL;
 	owner = owner_of(culprit, cpu->id);
-	verdict.cpu_share = (double)worst(cpu, &verdict.kind) /
-			    (double)(cpu->end_ns - cpu->start_ns);
+	verdict.cpu_share = slowdown_least((double)worst(cpu, &verdict.kind) /
+					   (double)(cpu->end_ns - cpu->start_ns), 1);
 	if (!owner || verdict.cpu_share < CULPRIT_CPU_SHARE)
 		return (int)culprit->queue_nr;
 	verdict.ts_ns = cpu->end_ns;

@@ -232,7 +232,7 @@ struct cmt_culprit_verdict {
 	double mpki;		/**< misses per 1,000 instructions; NAN: not known */
 	double mpki_before;	/**< the median before; NAN: not known */
 	double cpu_share;	/**< share of the time in which the victim was kept
-				 *   from running; of CMT_CULPRIT_WAIT that of the
+				 *   from running, 0..1; of CMT_CULPRIT_WAIT that of the
 				 *   time in which its tasks could run.  NAN for kinds
 				 *   of cache and memory
 				 */
@@ -428,7 +428,8 @@ CMT_API int cmt_culprit_slowdown(const struct cmt_culprit *culprit,
  * now.  Seconds in which the owner ran too little to tell count as if there was none.  A gap
  * of more than 64 slots is left out of the mean, and what was before it is so much older.
  * Where there are more than 1,024, they are chosen as those of now.
- * Returns as cmt_culprit_slowdown().
+ * @slowdowns: room for @n, at least 1
+ * Returns the number of those stored, -EINVAL (@n) or -ENOMEM.
  */
 CMT_API int cmt_culprit_slowdown_minute(const struct cmt_culprit *culprit,
 					struct cmt_slowdown *slowdowns, uint32_t n);

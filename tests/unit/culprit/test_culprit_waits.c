@@ -407,6 +407,22 @@ START_TEST(test_quota)
 }
 END_TEST
 
+/* What the kernel has counted a little later than the clock was read is no more than all. */
+START_TEST(test_throttled_all_the_time)
+{
+	const struct cmt_culprit_cpu cpu = {
+		.sz = sizeof(cpu), .id = WEB, .start_ns = 1000 * MS, .end_ns = 2000 * MS,
+		.valid = CMT_CULPRIT_CPU_THROTTLED, .throttled_ns = 1001 * MS,
+	};
+	const struct cmt_culprit_verdict *v;
+
+	run(1);
+	ck_assert_int_eq(cmt_culprit_add_cpu(culprit, &cpu), 1);
+	ck_assert_int_eq(cmt_culprit_next(culprit, &v), 1);
+	ck_assert(v->cpu_share == 1);
+}
+END_TEST
+
 /* Who ran is not known: nobody is named. */
 START_TEST(test_unknown)
 {
@@ -895,6 +911,7 @@ int main(void)
 	tcase_add_test(tcase, test_itself);
 	tcase_add_test(tcase, test_itself_and_a_neighbour);
 	tcase_add_test(tcase, test_quota);
+	tcase_add_test(tcase, test_throttled_all_the_time);
 	tcase_add_test(tcase, test_unknown);
 	tcase_add_loop_test(tcase, test_lower_bounds, 0,
 			    sizeof(incomplete) / sizeof(incomplete[0]));
