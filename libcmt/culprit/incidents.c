@@ -346,7 +346,7 @@ static void open_one(struct cmt_culprit *culprit, const struct cost *cost)
 			.number = ++incidents->numbers, .id = cost->pairs[0].id,
 			.flags = CMT_INCIDENT_OPEN,
 		},
-		.seen = true,
+		.begin = culprit->slowdown.slot, .seen = true,
 	};
 	set_begin(culprit, &one->incident);
 	set_end(culprit, &one->incident, cost);
@@ -373,9 +373,11 @@ static void go_on(const struct cmt_culprit *culprit, struct culprit_incident *on
 	if (cost->share >= CMT_INCIDENT_END) {
 		one->below = 0;
 		set_end(culprit, &one->incident, cost);
-	} else if (!one->below) {
-		one->below = culprit->slot;
+		return;
 	}
+	if (!one->below)
+		one->below = culprit->slot;
+	one->unknown = slowdown_has_stopped(&culprit->slowdown, one->incident.id, one->begin);
 }
 
 /*
@@ -446,6 +448,7 @@ static void end_one(struct culprit_incidents *incidents, uint32_t i)
 	struct culprit_incident *one = &incidents->open[i];
 
 	one->incident.flags &= ~CMT_INCIDENT_OPEN;
+	one->incident.flags |= one->unknown ? CMT_INCIDENT_UNKNOWN : 0;
 	one->incident.share = 0;
 	one->incident.low = 0;
 	one->incident.high = 0;

@@ -213,6 +213,12 @@ double slowdown_ran_ns(const struct slowdown_owner *owner);
 /* Was @slot in the last 5 s?  0: no slot. */
 bool slowdown_is_lately(const struct slowdown *slowdown, uint64_t slot);
 
+/*
+ * Have counters of the owner, in some domain, stopped since slot @since, while other values of it
+ * are still known?  Then its slowdown by cache, or also that by memory, is no longer known.
+ */
+bool slowdown_has_stopped(const struct slowdown *slowdown, uint64_t id, uint64_t since);
+
 /* Means of the owner in the domain where it has most instructions; NAN: not known. */
 void slowdown_pace(const struct slowdown *slowdown, uint64_t id, double *cpi, double *mpki);
 

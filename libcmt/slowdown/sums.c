@@ -392,6 +392,28 @@ uint64_t slowdown_before_first(const struct slowdown *slowdown, uint64_t id)
 	return first - slowdown->begin;
 }
 
+static bool has_stopped(const struct slowdown_owner *owner, uint64_t since)
+{
+	double counted = owner->active - owner->uncounted;
+
+	if (owner->counted >= since && counted < SLOWDOWN_KNOWN_LEAST * owner->active)
+		return true;
+	return owner->referenced >= since && slowdown_references_scale(owner) <= 0;
+}
+
+bool slowdown_has_stopped(const struct slowdown *slowdown, uint64_t id, uint64_t since)
+{
+	for (uint32_t i = 0; i < slowdown->nr; i++) {
+		const struct slowdown_owner *owner = &slowdown->owners[i];
+
+		if (owner->used && owner->id == id &&
+		    slowdown->slot - owner->seen < SLOWDOWN_WINDOW / 4 &&
+		    has_stopped(owner, since))
+			return true;
+	}
+	return false;
+}
+
 double slowdown_held_kib(const struct slowdown *slowdown, uint64_t id, uint32_t domain)
 {
 	for (uint32_t i = 0; i < slowdown->nr; i++) {

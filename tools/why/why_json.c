@@ -370,6 +370,7 @@ int why_json_incident(FILE *out, const struct why_state *state,
 	add_real(&to, "cpi_without", told->cpi_without);
 	add_real(&to, "mpki", told->mpki);
 	add_bool(&to, "clipped", told->flags & CMT_INCIDENT_CLIPPED);
+	add_bool(&to, "unknown", told->flags & CMT_INCIDENT_UNKNOWN);
 	add_incident_parts(&to, incident);
 	add_remedies(&to, incident);
 	return finish(&to, out);

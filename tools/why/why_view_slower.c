@@ -173,8 +173,9 @@ static void put_ended(FILE *out, const struct why_incident *incident)
 	char label[WHY_LABEL_LEN], text[FORMAT_LEN];
 	bool known = told->flags & CMT_INCIDENT_LOST;
 
-	fprintf(out, "%s is no longer slower because of its neighbours, after %s%s",
+	fprintf(out, "%s %s slower because of its neighbours, after %s%s",
 		why_label(label, &incident->victim),
+		told->flags & CMT_INCIDENT_UNKNOWN ? "is not known to be still" : "is no longer",
 		told->flags & CMT_INCIDENT_BEFORE ? "at least " : "",
 		seconds(text, told->end_ns - told->begin_ns));
 	put_lost(out, told);

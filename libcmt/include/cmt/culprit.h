@@ -313,6 +313,9 @@ struct cmt_incident_part {
 					   *   victim's CPU time was not, with a tenth at most
 					   *   of what neighbours cost it; else lost_ns is 0
 					   */
+#define CMT_INCIDENT_UNKNOWN	(1U << 4) /**< it has ended because counters of the victim
+					   *   stopped: it may still be slower
+					   */
 
 /**
  * A time in which neighbours made a victim slower: from CMT_INCIDENT_BEGIN on, until it is

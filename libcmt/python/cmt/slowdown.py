@@ -76,6 +76,7 @@ class Incident:
     mpki: float | None  #: misses per 1,000 instructions
     parts: tuple[IncidentPart, ...]  #: what cost most first
     cpi_without: float | None  #: what cpi would be without all suspects
+    unknown: bool  #: it has ended as counters of the victim stopped: it may still be slower
 
 
 #: What is counted to tell all three resources apart.
@@ -260,7 +261,7 @@ class Slowdowns(Handle):
             bool(flags & lib.CMT_INCIDENT_BEFORE), bool(flags & lib.CMT_INCIDENT_CLIPPED),
             raw.begin_ns, raw.end_ns, raw.share, raw.low, raw.high, raw.worst,
             raw.lost_ns if lost else None, _number(raw.cpi), _number(raw.mpki), parts,
-            _number(raw.cpi_without))
+            _number(raw.cpi_without), bool(flags & lib.CMT_INCIDENT_UNKNOWN))
 
 
 def _new_usage(source: Any, is_recording: bool, counters: Flag) -> Any:

@@ -26,6 +26,7 @@ static uint32_t others;		/* stream as much less, with ids around the streamer's 
 static double harm;		/* how much, where harmed: 0..1 */
 static uint64_t ran_ns;		/* by each of them in a slot; UINT64_MAX: not known */
 static bool unreferenced;	/* their references are not known */
+static bool uncounted;		/* their cycles are not known */
 
 static void setup(void)
 {
@@ -39,12 +40,22 @@ static void setup(void)
 	others = 0;
 	harm = 1;
 	ran_ns = MS;
-	unreferenced = false;
+	unreferenced = uncounted = false;
 }
 
 static void teardown(void)
 {
 	cmt_culprit_free(culprit);
+}
+
+/* What is known of a victim */
+static uint32_t valid_now(void)
+{
+	uint32_t valid = COUNTED | CMT_CULPRIT_RAN;
+
+	valid &= ~(unreferenced ? CMT_CULPRIT_REFERENCES : 0);
+	valid &= ~(uncounted ? CMT_CULPRIT_CYCLES : 0);
+	return valid & ~(ran_ns == UINT64_MAX ? CMT_CULPRIT_RAN : 0);
 }
 
 /* Its misses differ from slot to slot and cost 100 cycles; alone it holds all it needs. */
@@ -55,10 +66,9 @@ static struct cmt_culprit_sample victim_in(uint32_t i, bool harmed)
 
 	return (struct cmt_culprit_sample){
 		.id = VICTIM + 10 * i, .domain = i % domains,
-		.valid = (COUNTED & ~(unreferenced ? CMT_CULPRIT_REFERENCES : 0)) |
-			 (ran_ns == UINT64_MAX ? 0 : CMT_CULPRIT_RAN),
+		.valid = valid_now(),
 		.occupancy_bytes = (uint64_t)(15000 - bad * 6808) * KIB, .traffic_bytes = 64 * misses,
-		.cycles = 1000000 + 100 * misses, .instructions = 2000000,
+		.cycles = uncounted ? 0 : 1000000 + 100 * misses, .instructions = 2000000,
 		.misses = misses, .references = unreferenced ? 0 : 15000,
 		.ran_ns = ran_ns == UINT64_MAX ? 0 : ran_ns,
 	};
@@ -341,6 +351,31 @@ START_TEST(references_stop)
 }
 END_TEST
 
+static bool *const stops[] = { &unreferenced, &uncounted };
+
+/* The end of what is known is no end of what is so; that of the streamer, or the victim, is. */
+START_TEST(counters_stop)
+{
+	const struct cmt_incident *in;
+
+	run_for(3000, true);
+	ck_assert_ptr_nonnull(event());
+	*stops[_i] = true;
+	run_for(9000, true);
+	in = event();
+	ck_assert_ptr_nonnull(in);
+	ck_assert_uint_eq(in->flags & (CMT_INCIDENT_OPEN | CMT_INCIDENT_UNKNOWN),
+			  CMT_INCIDENT_UNKNOWN);
+	*stops[_i] = false;
+	run_for(2000, true);
+	ck_assert_ptr_nonnull(event());
+	run_for(5000, false);
+	in = event();
+	ck_assert_ptr_nonnull(in);
+	ck_assert_uint_eq(in->flags & (CMT_INCIDENT_OPEN | CMT_INCIDENT_UNKNOWN), 0);
+}
+END_TEST
+
 /* The share of the victim's time that the streamer cost it in the last minute; 0: none */
 static double in_minute(double *cpus)
 {
@@ -553,6 +588,7 @@ int main(void)
 	tcase_add_test(tcase, lost_is_not_known);
 	tcase_add_test(tcase, lost_is_not_known_for_a_while);
 	tcase_add_test(tcase, references_stop);
+	tcase_add_loop_test(tcase, counters_stop, 0, sizeof(stops) / sizeof(stops[0]));
 	tcase_add_test(tcase, more_than_fit);
 	tcase_add_test(tcase, minute);
 	tcase_add_test(tcase, minute_of_a_gap);

@@ -431,6 +431,9 @@ START_TEST(test_incident_ended)
 		", after at least 10.0 s; at worst 25 %\n"
 		"    batch, cache of L3 domain 2\n"
 		"    db, CPU\n");
+	told.flags = CMT_INCIDENT_UNKNOWN;
+	ck_assert_ptr_nonnull(strstr(view_incident(&one, true),
+		" web is not known to be still slower because of its neighbours, after 10.0 s;"));
 }
 END_TEST
 
