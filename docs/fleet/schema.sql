@@ -9,9 +9,10 @@
 -- the views at once, and in the tables with FINAL, or when parts were merged.
 CREATE DATABASE IF NOT EXISTS cmt;
 
--- A row of an interval, of any length.  What is not known is NULL, never 0.  A value that is
--- partial is a lower bound.  The bits of the columns *_why and counters_bounds are those of
--- CMT_USAGE_WHY_* and CMT_F_* in <cmt/frame.h> and <uapi/cmt.h>.
+-- A row of an interval, of any length.  What is not known is NULL, never 0; only wait_quota is
+-- 0 where waited_ns is NULL.  A value that is partial is a lower bound.  The bits of the columns
+-- *_why and counters_bounds are those of CMT_USAGE_WHY_* and CMT_F_* in <cmt/frame.h> and
+-- <uapi/cmt.h>.
 -- The columns up to since_ns are in the order in which they are written.
 --
 -- A row is that of one owner (row), node, boot, and interval (grain_ns, cell), and recordings
@@ -68,7 +69,8 @@ CREATE TABLE IF NOT EXISTS cmt.usage
     mpki Nullable(Float32),
     waited_ns Nullable(UInt64),             -- for a CPU, of all tasks together
     wait_share Nullable(Float32),           -- 1: one task all the time
-    wait_quota UInt8,                       -- a task was out of its quota: that is no wait
+    wait_quota UInt8,                       -- a task was out of its quota: that is no wait;
+                                            -- not known where waited_ns is NULL
     counters_partial UInt8,
     counters_bounds UInt32,                 -- which sums are lower bounds
     counters_why UInt32,

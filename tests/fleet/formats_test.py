@@ -241,6 +241,15 @@ class ClickHouse(unittest.TestCase):
                 elif not isinstance(want, list):
                     self.assertEqual(value, want, name)
 
+    def test_not_nullable(self):
+        """Whether tasks ran out of a quota has no NULL in its table, whose columns stay."""
+        options = {'containers': 5, 'ms': 400, 'grain': 100, 'unaccounted': 1}
+        found = rows.rowbinary(made('clickhouse', **options), rows.schema(SCHEMA))
+        others = [json.loads(l) for l in made('ndjson', **options).splitlines()]
+        self.assertEqual(len(found), len(others))
+        self.assertEqual({(row['waited_ns'], row['wait_quota']) for row in found}, {(None, 0)})
+        self.assertEqual({(row['waited_ns'], row['wait_quota']) for row in others}, {(None, None)})
+
     def test_all_columns(self):
         other = json.loads(hostile('ndjson').splitlines()[0])
         names = [k for k in other if k != 'time' and not k.endswith('_hex')]

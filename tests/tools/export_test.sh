@@ -56,6 +56,14 @@ lacks out "No counters"
 run 0 "$stat" replay --why --json "$scratch/unaccounted.cmt"
 has out '"wait_reason":"the kernel has no CONFIG_SCHED_INFO"'
 has out '"counters_reason":null'
+run 0 "$stat" export --ndjson "$scratch/unaccounted.cmt"
+has out '"waited_ns":null,"wait_share":null,"wait_quota":null,'
+lacks out '"wait_quota":false'
+run 0 "$stat" export --csv "$scratch/unaccounted.cmt"
+checks=$((checks + 1))
+python3 -c 'import csv, sys
+sys.exit(any(row["wait_quota"] for row in csv.DictReader(open(sys.argv[1]))))' "$scratch/out" ||
+	fail "csv: wait_quota is not empty"
 run 0 "$stat" export --by incident --csv "$scratch/unaccounted.cmt"
 lacks err "does not have all counters"
 

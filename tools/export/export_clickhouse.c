@@ -2,7 +2,8 @@
 /*
  * RowBinary of ClickHouse: values one after the other, little-endian.  A text has its
  * length before it, and a nullable value a byte that says whether it is NULL.  The
- * tables are in docs/fleet/schema.sql.
+ * tables are in docs/fleet/schema.sql.  Whether a column is nullable cannot change: the
+ * rows would no longer fit the tables that are there.
  */
 #include "export_format.h"
 
@@ -64,7 +65,7 @@ static void put_row(const struct export_session *session, const struct export_ro
 
 		if (c->nullable)
 			out_byte(out, !cell.known);
-		if (cell.known)
+		if (cell.known || !c->nullable)
 			put_known(out, c->type, &cell);
 	}
 }

@@ -246,7 +246,9 @@ static struct value get_wait_share(const struct export_row *e)
 
 static struct value get_wait_quota(const struct export_row *e)
 {
-	return value_number(e->row->counters.quota);
+	const struct cmt_usage_counters *counters = &e->row->counters;
+
+	return value_number_if(counters->values & CMT_F_WAITED, counters->quota);
 }
 
 static struct value get_counters_partial(const struct export_row *e)

@@ -38,7 +38,7 @@ void export_row_name(struct export_row *row);
 struct export_column {
 	const char *name;	/* NULL ends the table */
 	enum value_type type;
-	bool nullable;		/* a cell may be not known */
+	bool nullable;		/* in ClickHouse: a cell that is not known is NULL; else 0 */
 	struct value (*get)(const struct export_row *row);
 	const char *const *words;	/* of VALUE_WORD, from number 0, to NULL */
 };
