@@ -193,6 +193,18 @@ cat "$scratch/short.csv" "$scratch/short.csv" >"$scratch/longer.csv"
 "$stat" export --csv -o "$scratch/longer.csv" "$scratch/a.cmt" <&- >&- 2>"$scratch/err"
 same "a file that is longer, without standard output" "$scratch/short.csv" "$scratch/longer.csv"
 
+# No file has the number of a closed standard output or error: messages would be in it.
+"$made" recording containers=8 ms=2000 rounded=1 >"$scratch/rounded.cmt" || exit 1
+run 0 "$stat" export --csv -o "$scratch/short.csv" "$scratch/rounded.cmt"
+has err "rounded"
+for closed in ">&-" "2>&-" ">&- 2>&-" "<&- >&- 2>&-"; do
+	rm -f "$scratch/closed.csv"
+	run 0 sh -c "exec $stat export --csv -o $scratch/closed.csv $scratch/rounded.cmt $closed"
+	same "without $closed" "$scratch/short.csv" "$scratch/closed.csv"
+done
+run 1 sh -c "exec $stat export --csv $scratch/rounded.cmt >&-"
+has err "Bad file descriptor"
+
 # Points for a viewer are bounded, and that is said.
 "$made" recording containers=100 ms=2200 >"$scratch/long.cmt" || exit 1
 run 0 "$stat" export --perfetto -o "$scratch/trace" "$scratch/long.cmt"

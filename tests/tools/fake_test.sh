@@ -387,6 +387,10 @@ lacks err "pipe"
 run 0 sh -c "$stat -i 3600 --json | true"
 run 1 sh -c "exec $stat -i 0.1 -n 1 >/dev/full"
 has err "No space left"
+for options in "-i 0.1" "-i 0.1 -j" "-w"; do
+	run 1 sh -c "exec $stat $options -n 1 >&-"
+	has err "Bad file descriptor"
+done
 
 # A signal ends it and is no failure.  The header is out once it is ready.
 run 0 sh -c "$stat -i 3600 --csv >$scratch/csv & pid=\$!

@@ -114,6 +114,8 @@ done
 run 0 sh -c "$ctl measure cpu 0 -i 0.05 | head -n 1"
 run 1 sh -c "exec $ctl measure cpu 0 -i 0.05 -n 1 >/dev/full"
 has err "cmtctl: cannot print: No space left on device"
+run 1 sh -c "exec $ctl measure cpu 0 -i 0.05 -n 1 >&-"
+has err "cmtctl: cannot print: standard output is closed"
 run 1 sh -c "exec $ctl measure cpu 0 -j -i 0.05 -n 1 >/dev/full"
 has err "cmtctl: cannot print: No space left on device"
 

@@ -87,6 +87,16 @@ has err "EMULATED"
 run 0 env CMT_FAKE=hardware "$stat" record -f -o "$file" -t 0.1
 lacks err "EMULATED"
 
+# What is said has no place, and is not in the file either.
+for closed in ">&- 2>&-" "<&- 2>&-" "<&- >&- 2>&-"; do
+	rm -f "$file"
+	run 0 sh -c "exec $stat record -o $file -t 1.2 $closed"
+	run 0 "$stat" replay "$file"
+	has out " s of 1."
+	lacks err "missing"
+	lacks err "not ended"
+done
+
 # The seccomp filter and the capabilities, of the recorder and of the process that syncs.
 refused="Operation not permitted"
 run 0 env CMT_FAKE=forbidden,caps "$stat" record -q -f -o "$file" -t 0.2

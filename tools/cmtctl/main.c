@@ -10,6 +10,7 @@
 #include "common/caps.h"
 #include "common/errors.h"
 #include "common/format.h"
+#include "common/standard.h"
 
 /* Options that only some commands know. */
 #define KNOWS_CHILDREN	(1U << 0)
@@ -114,10 +115,15 @@ static const struct command *parse_command(int argc, char **argv,
 static void explain(const struct command *command, const struct ctl *ctl,
 		    const char *what, int err)
 {
+	static const struct reason reasons[] = {
+		/* the device is open for what each command does */
+		{ -EBADF, "standard output is closed", NULL },
+		{ .err = 0 },
+	};
 	const struct cmt_info *info = cmt_device_info(ctl->dev);
 	char min[FORMAT_LEN], max[FORMAT_LEN];
 
-	error_reason(stderr, "cmtctl", what, CMT_CALL_CONTROL, err, NULL);
+	error_reason(stderr, "cmtctl", what, CMT_CALL_CONTROL, err, reasons);
 	if (command->run == ctl_interval && err == -EINVAL)
 		fprintf(stderr, "The sampling interval must be from %s to %s\n",
 			format_duration(min, info->interval_min_ns),
@@ -194,6 +200,8 @@ int main(int argc, char **argv)
 	struct ctl_config config = { 0 };
 	int ret;
 
+	if (standard_occupy("cmtctl"))
+		return EXIT_RUNTIME;
 	signal(SIGPIPE, SIG_IGN);
 	ret = parse_and_run(&config, argc, argv);
 	patterns_free(&config.patterns);

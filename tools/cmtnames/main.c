@@ -17,6 +17,7 @@
 #include "cgroup/cgroup.h"
 #include "common/clock.h"
 #include "common/options.h"
+#include "common/standard.h"
 #include "list.h"
 #include "name/name.h"
 
@@ -228,6 +229,8 @@ int main(int argc, char **argv)
 	struct config config = { 0 };
 	enum options_result result;
 
+	if (standard_occupy("cmt-names"))
+		return EXIT_RUNTIME;
 	result = options_parse(&program, &config, argc, argv, stderr);
 	if (result != OPTIONS_RUN)
 		return options_end(&program, "cmt-names", result);

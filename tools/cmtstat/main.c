@@ -6,6 +6,7 @@
 
 #include "command/command.h"
 #include "common/meter.h"
+#include "common/standard.h"
 #include "config/subcommand.h"
 #include "session/light_reader.h"
 #include "session/session.h"
@@ -118,6 +119,8 @@ int main(int argc, char **argv)
 	struct config config = cmtstat_defaults;
 	int status;
 
+	if (standard_occupy("cmtstat"))
+		return EXIT_RUNTIME;
 	if (subcommand_run(argc, argv, &status) ||
 	    !subcommand_parse(&cmtstat_program, &config, argc, argv, &status))
 		return status;

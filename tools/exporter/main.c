@@ -12,6 +12,7 @@
 #include "common/errors.h"
 #include "common/filter.h"
 #include "common/signals.h"
+#include "common/standard.h"
 #include "expose.h"
 #include "http.h"
 #include "served.h"
@@ -172,6 +173,8 @@ int main(int argc, char **argv)
 	enum options_result result;
 	const char *why;
 
+	if (standard_occupy("cmt-exporter"))
+		return EXIT_RUNTIME;
 	exporter_defaults(&config);
 	result = options_parse(&exporter_program, &config, argc, argv, stderr);
 	if (result != OPTIONS_RUN)
