@@ -46,7 +46,7 @@ bool live_take(struct live *live, struct report *report)
 	drop_hold(live);
 	caches_set(&report->caches, &report->frame);
 	/* the open interval has no complete second, and so no most */
-	if (report->wanted_ns || !report->frame.end_ns)
+	if (report->wanted_ns || report->frame.unread)
 		return true;
 	history_add_caches(&live->history, &report->caches, &report->frame);
 	history_add(&live->history, &report->frame);

@@ -125,8 +125,9 @@ struct memory {
 struct frame {
 	enum view by;
 	uint64_t start_ns;	/* CLOCK_MONOTONIC of the interval's begin */
-	uint64_t end_ns;	/* CLOCK_MONOTONIC of the last reading; 0: none */
+	uint64_t end_ns;	/* CLOCK_MONOTONIC of the last reading; unread: of the end */
 	uint64_t elapsed_ns;	/* since the last reading of the previous frame */
+	bool unread;		/* without a reading, and elapsed_ns is not known */
 	bool emulated;
 	uint32_t nr_cpus;	/* that ticked in the interval */
 	uint32_t nr_domains;	/* seen so far */

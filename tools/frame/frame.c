@@ -226,7 +226,8 @@ static void copy_interval(struct frame *to, const struct cmt_usage_frame *from)
 {
 	*to = (struct frame){
 		.start_ns = from->start_ns,
-		.end_ns = from->last_ns,
+		.end_ns = from->last_ns ? from->last_ns : from->end_ns,
+		.unread = !from->last_ns,
 		.elapsed_ns = from->elapsed_ns,
 		.emulated = from->emulated,
 		.nr_cpus = from->nr_cpus,

@@ -461,8 +461,6 @@ static int64_t realtime_of(const struct source *source, uint64_t end_ns)
 
 	if (!source->replay)
 		return (int64_t)(clock_ns(CLOCK_REALTIME) - age);
-	if (!end_ns)
-		end_ns = source->frame->end_ns;
 	return source->replay->clock_known ?
 	       (int64_t)end_ns + source->replay->offset_ns : 0;
 }

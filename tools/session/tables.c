@@ -45,7 +45,7 @@ int tables_print(const struct config *config, const struct report *report,
 	if (ret)
 		goto out;
 	ret = signals_write(STDOUT_FILENO, text.bytes, text.len);
-	if (!ret && config->output == OUTPUT_CSV && !report->frame.end_ns)
+	if (!ret && config->output == OUTPUT_CSV && report->frame.unread)
 		ret = signals_write(STDERR_FILENO, NONE, sizeof(NONE) - 1);
 out:
 	free(text.bytes);

@@ -71,7 +71,7 @@ static void put_replay(struct screen *screen, const struct report *report)
 	screen_wrapped(screen, ATTRIBUTE_BOLD,
 		       "RECORDING of %s: %.3f s of %.3f s, %s%s",
 		       about->host[0] ? about->host : "an unknown host",
-		       report->frame.end_ns && at > 0 ? at : 0, all, speed,
+		       at > 0 ? at : 0, all, speed,
 		       replay->ended ? ", the end" : replay->paused ? ", paused" : "");
 }
 
@@ -148,7 +148,7 @@ static void put_sampling(struct screen *screen, const struct report *report)
 	if (report->wanted_ns)
 		snprintf(so_far, sizeof(so_far), " so far of %.3f s",
 			 (double)report->wanted_ns / 1e9);
-	if (!frame->end_ns) {
+	if (frame->unread) {
 		screen_wrapped(screen, ATTRIBUTE_NONE, "no readings in this interval%s",
 			   so_far);
 		return;

@@ -88,7 +88,7 @@ static int add_bool(struct json_object *object, const char *name, bool value)
 	return json_add(object, name, json_object_new_boolean(value));
 }
 
-/* null: a recording does not say */
+/* null: a recording does not say, or nothing was read */
 static int add_known(struct json_object *object, const char *name, bool unknown,
 		     uint64_t number)
 {
@@ -135,7 +135,7 @@ static int add_interval(struct json_object *object, const struct report *report)
 	ret = ret ? ret : json_add(object, "time", no_time(report) ? NULL :
 				   json_text(time));
 	ret = ret ? ret : add_number(object, "end_ns", frame->end_ns);
-	ret = ret ? ret : add_number(object, "elapsed_ns", frame->elapsed_ns);
+	ret = ret ? ret : add_known(object, "elapsed_ns", frame->unread, frame->elapsed_ns);
 	ret = ret ? ret : add_replay(object, report);
 	ret = ret ? ret : json_add(object, "by", json_text(by_name(frame->by)));
 	ret = ret ? ret : json_add(object, "scope", json_text(scope_text(report)));
@@ -465,10 +465,11 @@ static void csv_row(FILE *out, const struct report *report,
 	const struct column *column = columns_of(frame->by);
 	char text[TEXT_LEN];
 
-	fprintf(out, "%s,%" PRIu64 ",%" PRIu64 ",%s,%s,",
-		no_time(report) ? "" : format_time(text, report->realtime_ns),
-		frame->end_ns, frame->elapsed_ns, by_name(frame->by),
-		scope_text(report) ? scope_text(report) : "");
+	fprintf(out, "%s,%" PRIu64 ",", no_time(report) ? "" :
+		format_time(text, report->realtime_ns), frame->end_ns);
+	if (!frame->unread)
+		fprintf(out, "%" PRIu64, frame->elapsed_ns);
+	fprintf(out, ",%s,%s,", by_name(frame->by), scope_text(report) ? scope_text(report) : "");
 	if (!report->census.unknown)
 		fprintf(out, "%u", report->census.monitored);
 	fputc(',', out);

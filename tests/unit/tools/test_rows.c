@@ -94,6 +94,13 @@ START_TEST(test_copy_has_the_interval)
 	ck_assert_uint_eq(frame.start_ns, 13);
 	ck_assert_uint_eq(frame.end_ns, 14);
 	ck_assert_uint_eq(frame.elapsed_ns, 5);
+	ck_assert(!frame.unread);
+	/* without a reading the age of what is shown is that at its end */
+	from.last_ns = 0;
+	from.elapsed_ns = 0;
+	choose(SORT_OCCUPANCY, NULL, 0, false);
+	ck_assert(frame.unread);
+	ck_assert_uint_eq(frame.end_ns, 15);
 }
 END_TEST
 

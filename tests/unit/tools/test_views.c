@@ -580,7 +580,7 @@ END_TEST
 START_TEST(test_view_table_empty_interval)
 {
 	prepare();
-	report.frame.end_ns = 0;
+	report.frame.unread = true;
 	report.frame.nr_rows = 0;
 	print_table((struct table_opts){ 0 });
 	assert_has("no readings in this interval");
@@ -837,11 +837,13 @@ START_TEST(test_view_json_empty_interval)
 	struct json_object *interval;
 
 	prepare();
-	report.frame.end_ns = 0;
+	report.frame.unread = true;
 	report.frame.nr_rows = 0;
 	print_json();
 	interval = parse_line(0);
 	assert_number(interval, "rows", 0);
+	assert_number(interval, "end_ns", 5);
+	ck_assert_ptr_null(member(interval, "elapsed_ns"));
 	ck_assert_ptr_eq(strchr(text, '\n'), text + text_len - 1);
 	json_object_put(interval);
 }
@@ -990,6 +992,18 @@ START_TEST(test_view_table_coverage)
 }
 END_TEST
 
+START_TEST(test_view_csv_unread)
+{
+	prepare();
+	print_csv();
+	assert_has(",5,1000000000,process,");
+	report.frame.unread = true;
+	print_csv();
+	assert_has(",5,,process,");
+	assert_lacks(",1000000000,process,");
+}
+END_TEST
+
 START_TEST(test_view_csv_values)
 {
 	prepare();
@@ -1036,6 +1050,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_view_csv_same_fields_in_all_lines,
 			    VIEW_CONTAINER, VIEW_CHANNEL + 1);
 	tcase_add_test(tc, test_view_table_coverage);
+	tcase_add_test(tc, test_view_csv_unread);
 	tcase_add_test(tc, test_view_csv_values);
 	tcase_add_test(tc, test_view_container_table);
 	tcase_add_test(tc, test_view_optional_columns);
