@@ -242,6 +242,17 @@ rm "$file"
 run 1 "$stat" record -o "$file" -t 0.1 -m 64K --max-files 3
 has err "is there already"
 rm -f "$file".*
+# ... also those of an earlier recording that had more files, up to a number without one
+for n in 3 4 6; do
+	echo earlier >"$file.$n"
+done
+run 1 "$stat" record -o "$file" -t 0.1 -m 64K --max-files 3
+has err "is there already"
+run 0 "$stat" record -f -o "$file" -t 0.1 -m 64K --max-files 3
+checks=$((checks + 2))
+{ [ ! -e "$file.3" ] && [ ! -e "$file.4" ]; } || fail "files of an earlier recording stay"
+[ -e "$file.6" ] || fail "a file that no recording left is removed"
+rm -f "$file" "$file".*
 
 # begin_files N: a recorder in $pid, which fills a file in some seconds; where N is more
 # than one, it has begun another file, and then $first is its first one.  It is stopped.

@@ -93,6 +93,17 @@ static int older_path(char path[PATH_MAX], const struct record_file *file,
 	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
+/*
+ * Is there no further older file from @number on?  @path is its name.  An earlier
+ * recording may have had more of them: up to the first number without a file.
+ */
+static bool is_last(const struct record_file *file, uint64_t number, const char *path)
+{
+	struct stat st;
+
+	return number >= file->max_files && (lstat(path, &st) || !S_ISREG(st.st_mode));
+}
+
 /* Names that rotation uses must not belong to other files. */
 static int check_older(const struct record_file *file)
 {
@@ -100,10 +111,12 @@ static int check_older(const struct record_file *file)
 	struct stat st;
 	int ret;
 
-	for (uint64_t i = 1; file->max_bytes && i < file->max_files; i++) {
+	for (uint64_t i = 1; file->max_bytes; i++) {
 		ret = older_path(path, file, i);
 		if (ret)
 			return ret;
+		if (is_last(file, i, path))
+			break;
 		if (lstat(path, &st))
 			continue;
 		if (!S_ISREG(st.st_mode))
@@ -159,9 +172,12 @@ static int truncate_all(const struct record_file *file)
 	char path[PATH_MAX];
 
 	/* files of an earlier recording are no part of this one */
-	for (uint64_t i = 1; file->max_bytes && i < file->max_files; i++)
-		if (!older_path(path, file, i) && unlink(path) && errno != ENOENT)
+	for (uint64_t i = 1; file->max_bytes; i++) {
+		if (older_path(path, file, i) || is_last(file, i, path))
+			break;
+		if (unlink(path) && errno != ENOENT)
 			return -errno;
+	}
 	return ftruncate(file->fd, 0) ? -errno : 0;
 }
 
