@@ -22,7 +22,7 @@ run 1 env CMT_FAKE=hardware,nombm "$ctl" selftest --json
 has out '{"selftest":"fail",'
 has out '"growth_state":"fail"'
 has out '"traffic_state":"unknown","traffic_reason":"the machine does not count it"'
-has out '"mbm_total_bytes":null'
+has out '"read_bytes":null,"mbm_total_bytes":null'
 
 # No verdict, and why.
 run 2 "$ctl" selftest

@@ -31,8 +31,8 @@ struct fill {
 	uint64_t filled;	/* bytes */
 	uint32_t rmid;
 	uint32_t generation;
+	bool known;		/* domain, residue and held were read */
 	uint32_t domain;	/* where the process runs */
-	bool known;		/* residue and held were read */
 	uint64_t residue;	/* held there before the first write: of former owners */
 	uint64_t held;
 	uint64_t least, most;	/* the range that passes */

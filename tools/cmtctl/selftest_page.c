@@ -131,7 +131,9 @@ static void print_fill(const struct fill *fill, const char *name)
 
 	print_row(fill->state, name, fill->filled, fill->known, fill->held, fill->least,
 		  fill->most);
-	printf("; RMID %u, L3 %u", fill->rmid, fill->domain);
+	printf("; RMID %u", fill->rmid);
+	if (fill->known)
+		printf(", L3 %u", fill->domain);
 	if (fill->known && fill->residue)
 		printf(", %s before", format_bytes(residue, fill->residue));
 	putchar('\n');
@@ -280,7 +282,7 @@ static struct json_object *fill_object(const struct fill *fill, const char *name
 	put_number(object, "most_bytes", fill->most, err);
 	put_number(object, "rmid", fill->rmid, err);
 	put_number(object, "generation", fill->generation, err);
-	put_number(object, "domain", fill->domain, err);
+	put_known(object, "domain", fill->known, fill->domain, err);
 	return object;
 }
 
@@ -306,7 +308,7 @@ static void put_traffic(struct json_object *page, const struct selftest *test, i
 
 	put_text(page, "traffic_state", check_state_name(traffic->state), err);
 	put_text(page, "traffic_reason", test->traffic_reason, err);
-	put_number(page, "read_bytes", traffic->read, err);
+	put_known(page, "read_bytes", !test->traffic_reason, traffic->read, err);
 	put_known(page, "mbm_total_bytes", traffic->total_known, traffic->total, err);
 	put_known(page, "mbm_local_bytes", traffic->local_known, traffic->local, err);
 }

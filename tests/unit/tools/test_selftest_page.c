@@ -39,10 +39,18 @@ START_TEST(test_unknown)
 
 	print(&test, false);
 	has("ticks        0 ticks each 0 ns: 0.000 % of the CPU time");
+	has("; RMID 0\n");
+	ck_assert_ptr_null(strstr(page, "L3 0"));
 	ck_assert_ptr_null(strstr(page, "median"));
 	print(&test, true);
 	has("\"growth_held_bytes\":null");
 	has("\"tick_median_ns\":null");
+	has("\"domain\":null");
+	ck_assert_ptr_null(strstr(page, "\"domain\":0"));
+	has("\"traffic_reason\":null,\"read_bytes\":0,");
+	test.traffic_reason = "too little memory is available";
+	print(&test, true);
+	has("\"read_bytes\":null");
 	test.fills[FILL_LARGE].known = true;
 	print(&test, true);
 	has("\"growth_held_bytes\":null");
@@ -63,6 +71,7 @@ START_TEST(test_known)
 	has(": median 100 ns, longest 200 ns; 0.000 % of the CPU time");
 	print(&test, true);
 	has("\"growth_held_bytes\":5");
+	has("\"domain\":0");
 	has("\"tick_median_ns\":100");
 }
 END_TEST
