@@ -673,6 +673,19 @@ class PageTest(unittest.TestCase):
                                           "return columnsOf(w, m).mean[15010 - w.first]"),
                          2 * 65536)
 
+    def test_verdict_unknown(self):
+        """Of who has a CPU or the memory, no value of the cache is said that is not known."""
+        said = self.browser.run(
+            "const cell = (s) => suspectsCell({ suspects: [{ label: 'a', share: 0.26, ...s }],"
+            "clipped: false }).textContent;"
+            "const held = { occupancy: 2048, occupancy_before: 0, traffic: 3e6, traffic_before: 0 };"
+            "return [cell({ taken: null, occupancy: null, occupancy_before: null, traffic: null,"
+            "traffic_before: null }), cell({ taken: null, ...held }),"
+            "cell({ taken: 1024, ...held })]")
+        self.assertEqual(said[0], "a 26 % of the wait")
+        self.assertRegex(said[1], "^a 26 %; held 0 B, now 2.*; moved 0 B/s, now 3.*B/s$")
+        self.assertRegex(said[2], "^a 26 %, took about 1.*; held 0 B, now 2.*B; moved ")
+
     def test_sort_and_filter(self):
         """A heading sorts, the filter leaves what has the text."""
         labels = ("return [...document.querySelectorAll('#members tbody .name > bdi')]"

@@ -307,5 +307,29 @@ class Judged(unittest.TestCase):
             self.assertEqual({m['label'] for m in members if not m['judged']}, told)
 
 
+class Verdicts(unittest.TestCase):
+    """What is said of who waits for a CPU."""
+
+    def test_waits(self):
+        """Values of cache and memory are unknown, and not 0."""
+        with tempfile.TemporaryDirectory() as directory:
+            recording = Recording(directory, 'made', containers=14, ms=4000, waits=400000)
+            told = [row for row in recording.lines('replay', '--why', '--json')
+                    if row['record'] == 'verdict']
+        verdicts = [v for v in recording.page.meta['verdicts'] if v['kind'] == 'wait']
+        self.assertTrue([v for v in verdicts if v['suspects']])
+        for verdict in verdicts + [v for v in told if v['kind'] == 'wait']:
+            for name in ('domain', 'lost', 'lost_bytes', 'occupancy', 'occupancy_before',
+                         'refetched'):
+                self.assertIsNone(verdict.get(name), name)
+            for suspect in verdict['suspects']:
+                self.assertEqual([name for name, value in suspect.items()
+                                  if value == 0 and name not in ('id', 'member')], [])
+        costs = [c for i in recording.page.meta['incidents'] for c in i['costs']]
+        self.assertTrue(costs)
+        for cost in costs:
+            self.assertEqual(cost['domain'] is None, cost['resource'] == 'CPU', cost)
+
+
 if __name__ == '__main__':
     unittest.main()

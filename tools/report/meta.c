@@ -15,6 +15,15 @@ static void number(FILE *out, const char *name, uint64_t value)
 	fprintf(out, "\"%s\":%" PRIu64 ",", name, value);
 }
 
+/* A value that is not known is null. */
+static void number_if(FILE *out, const char *name, uint64_t value, bool known)
+{
+	if (known)
+		number(out, name, value);
+	else
+		fprintf(out, "\"%s\":null,", name);
+}
+
 static void text(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, "\"%s\":", name);
@@ -140,25 +149,35 @@ static void who(FILE *out, const struct model *model, uint64_t id, const char *l
 		number(out, "member", (uint64_t)(member - model->members));
 }
 
+/* Else values of cache and memory, and the L3 domain, are not known. */
+static bool is_of_memory(const struct cmt_culprit_verdict *verdict)
+{
+	return isnan(verdict->cpu_share);
+}
+
 static void print_suspect(FILE *out, const struct model *model,
 			  const struct model_verdict *v, uint32_t i)
 {
 	const struct cmt_culprit_suspect *s = &v->verdict.suspects[i];
+	bool memory = is_of_memory(&v->verdict);
 
 	fputs(i ? ",{" : "{", out);
 	who(out, model, s->id, v->suspects[i]);
-	real(out, "share", s->share);
-	number(out, "taken", s->taken_bytes);
-	number(out, "occupancy", s->occupancy_bytes);
-	number(out, "occupancy_before", s->occupancy_before);
-	number(out, "traffic", s->traffic_bytes);
-	fprintf(out, "\"traffic_before\":%" PRIu64 "}", s->traffic_before);
+	number_if(out, "taken", s->taken_bytes, v->verdict.kind == CMT_CULPRIT_CACHE);
+	number_if(out, "occupancy", s->occupancy_bytes, memory);
+	number_if(out, "occupancy_before", s->occupancy_before, memory);
+	number_if(out, "traffic", s->traffic_bytes, memory);
+	number_if(out, "traffic_before", s->traffic_before, memory);
+	fputs("\"share\":", out);
+	print_real(out, s->share);
+	fputc('}', out);
 }
 
 static void print_verdict(FILE *out, const struct model *model,
 			  const struct model_verdict *v)
 {
 	const struct cmt_culprit_verdict *verdict = &v->verdict;
+	bool memory = is_of_memory(verdict);
 	char sure[WHY_SURE_LEN];
 
 	fputc('{', out);
@@ -168,12 +187,12 @@ static void print_verdict(FILE *out, const struct model *model,
 	text(out, "kind", culprit_kind_name(verdict->kind));
 	text(out, "what", why_what(verdict));
 	text(out, "sure", why_sure(sure, verdict));
-	number(out, "domain", verdict->domain);
+	number_if(out, "domain", verdict->domain, memory);
 	real(out, "confidence", verdict->confidence);
-	number(out, "lost", verdict->lost_bytes);
-	number(out, "occupancy", verdict->occupancy_bytes);
-	number(out, "occupancy_before", verdict->occupancy_before);
-	number(out, "refetched", verdict->refetched_bytes);
+	number_if(out, "lost", verdict->lost_bytes, memory);
+	number_if(out, "occupancy", verdict->occupancy_bytes, memory);
+	number_if(out, "occupancy_before", verdict->occupancy_before, memory);
+	number_if(out, "refetched", verdict->refetched_bytes, memory);
 	real(out, "cpi", verdict->cpi);
 	real(out, "cpi_before", verdict->cpi_before);
 	real(out, "mpki", verdict->mpki);
@@ -218,7 +237,7 @@ static void print_cost(FILE *out, const struct model *model, const struct incide
 	fputs(i ? ",{" : "{", out);
 	who(out, model, part->by, incident->parts[i]);
 	text(out, "resource", slower_resource(part->resource));
-	number(out, "domain", part->domain);
+	number_if(out, "domain", part->domain, part->resource != CMT_SLOWDOWN_CPU);
 	fprintf(out, "\"lost\":%" PRIu64 "}", part->lost_ns);
 }
 

@@ -125,15 +125,15 @@ int why_json_learned(FILE *out, const struct cmt_culprit_counts *counts)
 	return finish(&to, out);
 }
 
-/* @waits: of a verdict without values of cache and memory. */
 static struct filling suspect(const struct cmt_culprit_suspect *s,
-			      const struct why_name *name, bool waits)
+			      const struct why_name *name, enum cmt_culprit_kind kind)
 {
+	bool waits = kind == CMT_CULPRIT_WAIT;
 	struct filling to = begin(NULL);
 
 	add_name(&to, name, s->id);
 	add_real(&to, "share", s->share);
-	add_number_if(&to, "taken_bytes", s->taken_bytes, !waits);
+	add_number_if(&to, "taken_bytes", s->taken_bytes, kind == CMT_CULPRIT_CACHE);
 	add_number_if(&to, "occupancy_bytes", s->occupancy_bytes, !waits);
 	add_number_if(&to, "occupancy_before_bytes", s->occupancy_before, !waits);
 	add_number_if(&to, "mbm_total_bytes_per_s", s->traffic_bytes, !waits);
@@ -162,8 +162,7 @@ static void add_suspects(struct filling *to,
 
 	for (uint32_t i = 0; !err && i < verdict->nr_suspects; i++) {
 		struct filling one = suspect(&verdict->suspects[i],
-					     &names->suspects[i],
-					     verdict->kind == CMT_CULPRIT_WAIT);
+					     &names->suspects[i], verdict->kind);
 
 		err = push(array, &one);
 	}
@@ -207,7 +206,7 @@ int why_json_verdict(FILE *out, const struct why_state *state,
 	add_bool(&to, "emulated", state->emulated);
 	add_text(&to, "kind", culprit_kind_name(verdict->kind));
 	add_name(&to, &names->victim, verdict->id);
-	add_number(&to, "domain", verdict->domain);
+	add_number_if(&to, "domain", verdict->domain, cache);
 	add_real(&to, "confidence", verdict->confidence);
 	add_bool(&to, "counted", verdict->flags & CMT_CULPRIT_COUNTED);
 	add_number_if(&to, "lost_bytes", verdict->lost_bytes, cache);

@@ -109,6 +109,20 @@ START_TEST(test_cpu)
 }
 END_TEST
 
+/* What was taken of the cache is known of a verdict about the cache alone. */
+START_TEST(test_bandwidth)
+{
+	prepare(CMT_CULPRIT_BANDWIDTH);
+	suspect("docker:batch");
+	verdict.suspects[0].taken_bytes = 0;
+	state.json = true;
+	ck_assert_ptr_nonnull(strstr(view(), "\"taken_bytes\":null,\"occupancy_bytes\":3145728,"));
+	ck_assert_ptr_nonnull(strstr(text, "\"domain\":0,"));
+	verdict.kind = CMT_CULPRIT_CACHE;
+	ck_assert_ptr_nonnull(strstr(view(), "\"taken_bytes\":0,"));
+}
+END_TEST
+
 /* Who has the CPU; its own tasks are nobody else. */
 START_TEST(test_waits)
 {
@@ -135,6 +149,7 @@ START_TEST(test_waits)
 	ck_assert_ptr_nonnull(strstr(view(), "\"waited_ns\":400000000,\"waited_self_ns\":60000000,"
 				     "\"waited_unknown_ns\":40000000,\"partial\":true,\"quota\":true,"));
 	ck_assert_ptr_nonnull(strstr(text, "\"taken_bytes\":null,"));
+	ck_assert_ptr_nonnull(strstr(text, "\"domain\":null,"));
 	state.json = false;
 	verdict.nr_suspects = 0;
 	verdict.waited_self_ns = 300 * MS;
@@ -478,6 +493,7 @@ int main(void)
 	UNIT_CASE(suite, test_cache);
 	UNIT_CASE(suite, test_outside);
 	UNIT_CASE(suite, test_cpu);
+	UNIT_CASE(suite, test_bandwidth);
 	UNIT_CASE(suite, test_waits);
 	UNIT_CASE(suite, test_hostile);
 	UNIT_CASE(suite, test_slower);

@@ -198,16 +198,23 @@ function rebuildTable() {
 	redraw();
 }
 
-/* "docker:batch (90 %, 1.1 MiB)", and more of them */
+/* "90 %, took about 1.1 MiB; held ...", and of who had the CPU "26 % of the wait" */
+function suspectText(s) {
+	const share = (100 * s.share).toFixed(0) + ' %';
+
+	if (s.occupancy === null)
+		return share + ' of the wait';
+	return share + (s.taken === null ? '' : ', took about ' + formatBytes(s.taken)) +
+		'; held ' + formatBytes(s.occupancy_before) +
+		', now ' + formatBytes(s.occupancy) + '; moved ' +
+		formatRate(s.traffic_before) + ', now ' + formatRate(s.traffic);
+}
+
 function suspectsCell(verdict) {
 	const cell = element('td', {});
 
 	for (const s of verdict.suspects)
-		cell.append(element('div', {}, toldName(s), ' ' +
-			(100 * s.share).toFixed(0) + ' %, took about ' +
-			formatBytes(s.taken) + '; held ' + formatBytes(s.occupancy_before) +
-			', now ' + formatBytes(s.occupancy) + '; moved ' +
-			formatRate(s.traffic_before) + ', now ' + formatRate(s.traffic)));
+		cell.append(element('div', {}, toldName(s), ' ' + suspectText(s)));
 	if (verdict.clipped)
 		cell.append(element('div', {}, 'there may be more suspects'));
 	return cell;
