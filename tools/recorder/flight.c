@@ -312,6 +312,9 @@ static int record(struct flight *flight)
 
 	if (ret)
 		return EXIT_RUNTIME;
+	/* who reads the message may send a signal */
+	signals_setup(false);
+	signals_take_save();
 	if (!config->quiet)
 		fprintf(stderr, RECORD_NAME ": the last minutes are kept, seccomp filter %s\n",
 			filtered ? "on" : "off");
@@ -325,8 +328,6 @@ static int record(struct flight *flight)
 		if (!never_holds)
 			error_reader(stderr, RECORD_NAME, ret);
 	} else {
-		signals_setup(false);
-		signals_take_save();
 		ret = run(flight);
 		if (!config->quiet)
 			summarize(flight);
