@@ -138,6 +138,38 @@ for tool in cmtstat cmtctl $exporter; do
 	done
 done
 
+# bounds OPTION COMMAND...: the manual page has the numbers of the message about a wrong value
+bounds() {
+	option=$1
+	shift
+	if [ $# -gt 1 ]; then
+		section "$top/docs/man/${1##*/}.1" "$2"
+	else
+		own "$top/docs/man/${1##*/}.1" "$(subs "${1##*/}")"
+	fi | awk -v option="-$option" '/^\.(It|El)/ { take = index($0 " ", option " ") } take' \
+		>"$scratch/paragraph"
+	run 2 "$@" "--$option" no-value
+	sed -n "1s/.* is not //p" "$scratch/err" | grep -oE '(from|to|of at (least|most)) [0-9][0-9.a-zA-Z]*' |
+		sed 's/.* //' >"$scratch/numbers"
+	checks=$((checks + 1))
+	[ -s "$scratch/numbers" ] || fail "$* --$option: no numbers"
+	while read -r number; do
+		checks=$((checks + 1))
+		grep -qw -e "$number" "$scratch/paragraph" ||
+			fail "$* --$option: $number is not in the manual page"
+	done <"$scratch/numbers"
+}
+bounds interval "$bin/cmtstat"
+bounds interval "$bin/cmtctl"
+for option in duration max-size max-files keep max-memory distance; do
+	bounds $option "$bin/cmtstat" record
+done
+bounds grain "$bin/cmtstat" export
+bounds size "$bin/cmtstat" report
+[ ! "$exporter" ] || for option in interval max-containers; do
+	bounds $option "$bin/$exporter"
+done
+
 # A service has no completion.
 "$bin/cmt-names" --help | sed -n 's/^  -\(.\), --\([a-z-]*\).*/\1 \2/p' |
 	sort >"$scratch/help"
