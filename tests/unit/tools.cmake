@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Unit tests of tools/: include()d where cmt_unit_test() is defined.
-foreach(unit agree beside board cgroups findings flight format idle_domain judge marks meter options patterns remedy rows settings slower views why)
+foreach(unit agree beside board cgroups findings flight format idle_domain judge lead marks meter options patterns remedy rows settings slower views why)
 	cmt_unit_test(${unit} tools/test_${unit}.c)
 	target_link_libraries(test_${unit} PRIVATE cmt_tools)
 endforeach()

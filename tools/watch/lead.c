@@ -120,6 +120,15 @@ static void subtract(struct cmt_incident *cut, const struct cmt_incident *before
 	qsort(cut->parts, nr, sizeof(cut->parts[0]), cmp_part);
 }
 
+/* What was lost by the begin of the part, or at the end, is not known: nor is what is between. */
+static void lose(struct cmt_incident *told)
+{
+	told->flags &= ~CMT_INCIDENT_LOST;
+	told->lost_ns = 0;
+	for (uint32_t i = 0; i < told->nr_parts; i++)
+		told->parts[i].lost_ns = 0;
+}
+
 /*
  * The last estimate of one that goes on may be of before the part.  The engine keeps one open
  * for a second after its end.
@@ -139,6 +148,7 @@ bool lead_is_over(const struct lead *lead, const struct cmt_incident *told)
 const struct cmt_incident *lead_cut(struct lead *lead, const struct cmt_incident *told)
 {
 	const struct cmt_incident *before;
+	struct cmt_incident was;
 
 	if (!lead || !began_before(lead, told))
 		return told;
@@ -147,7 +157,13 @@ const struct cmt_incident *lead_cut(struct lead *lead, const struct cmt_incident
 	lead->cut.end_ns = end_of(lead, told);
 	lead->cut.flags |= CMT_INCIDENT_BEFORE;
 	before = before_of(lead, told->number);
-	if (before)
-		subtract(&lead->cut, before);
+	if (!before)
+		return &lead->cut;
+	was = *before;
+	if (!(was.flags & told->flags & CMT_INCIDENT_LOST)) {
+		lose(&was);
+		lose(&lead->cut);
+	}
+	subtract(&lead->cut, &was);
 	return &lead->cut;
 }
