@@ -93,19 +93,21 @@ static int older_path(char path[PATH_MAX], const struct record_file *file,
 	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-/*
- * Is there no further older file from @number on?  @path is its name.  An earlier
- * recording may have had more of them: up to the first number without a file.
- */
-static bool is_last(const struct record_file *file, uint64_t number, const char *path)
+static bool is_recording(const char *path)
 {
-	struct stat st;
+	struct cmt_recording *recording;
+	int ret = cmt_recording_open(&recording, path);
 
-	return number >= file->max_files && (lstat(path, &st) || !S_ISREG(st.st_mode));
+	if (!ret)
+		cmt_recording_close(recording);
+	return !ret || ret == -EPROTONOSUPPORT;
 }
 
-/* Names that rotation uses must not belong to other files. */
-static int check_older(const struct record_file *file)
+/*
+ * Names that rotation uses must not belong to other files.  An earlier recording may have
+ * had more of them: up to the first number without a recording.
+ */
+static int check_older(struct record_file *file)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -115,8 +117,9 @@ static int check_older(const struct record_file *file)
 		ret = older_path(path, file, i);
 		if (ret)
 			return ret;
-		if (is_last(file, i, path))
+		if (i >= file->max_files && !is_recording(path))
 			break;
+		file->nr_older = i;
 		if (lstat(path, &st))
 			continue;
 		if (!S_ISREG(st.st_mode))
@@ -172,12 +175,9 @@ static int truncate_all(const struct record_file *file)
 	char path[PATH_MAX];
 
 	/* files of an earlier recording are no part of this one */
-	for (uint64_t i = 1; file->max_bytes; i++) {
-		if (older_path(path, file, i) || is_last(file, i, path))
-			break;
-		if (unlink(path) && errno != ENOENT)
+	for (uint64_t i = 1; i <= file->nr_older; i++)
+		if (!older_path(path, file, i) && unlink(path) && errno != ENOENT)
 			return -errno;
-	}
 	return ftruncate(file->fd, 0) ? -errno : 0;
 }
 

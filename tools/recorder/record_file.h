@@ -19,6 +19,7 @@ struct record_file {
 	int fd;			/* -1: not open */
 	bool made;		/* it was not there */
 	bool cleared;
+	uint64_t nr_older;	/* numbers of older files that this recording or an earlier one uses */
 	char *held;		/* what is written before; or NULL */
 	uint64_t size;
 	uint64_t nr_chunks;
