@@ -112,7 +112,8 @@ CREATE TABLE IF NOT EXISTS cmt.incidents
     lost_by_all_ns Nullable(UInt64),        -- the same, because of all neighbours
     worst Float32,                          -- the greatest slowdown, 0..1, by all neighbours
     began_before UInt8,                     -- before the first reading: time_ns is that one's
-    goes_on UInt8,                          -- at the end of the recording
+    goes_on UInt8,                          -- at the end of the recording, or may go on: counters
+                                            -- of the victim stopped
     clipped UInt8,                          -- there were more suspects, which cost less
     emulated UInt8,
     row UInt64 MATERIALIZED cityHash64(victim_path, suspect_path, toUInt8(resource), ifNull(domain, 4294967295)),

@@ -82,9 +82,10 @@ static struct value get_began_before(const struct export_row *e)
 	return value_number(has(e, CMT_INCIDENT_BEFORE));
 }
 
+/* Its end is not known: it goes on, or counters of the victim stopped. */
 static struct value get_goes_on(const struct export_row *e)
 {
-	return value_number(has(e, CMT_INCIDENT_OPEN));
+	return value_number(has(e, CMT_INCIDENT_OPEN | CMT_INCIDENT_UNKNOWN));
 }
 
 static struct value get_clipped(const struct export_row *e)

@@ -254,8 +254,9 @@ static void print_incident(FILE *out, const struct model *model, const struct in
 	real(out, "worst", told->worst);
 	if (told->flags & CMT_INCIDENT_LOST)
 		number(out, "lost", told->lost_ns);
-	fprintf(out, "\"open\":%s,\"before\":%s,\"clipped\":%s,\"costs\":[",
+	fprintf(out, "\"open\":%s,\"unknown\":%s,\"before\":%s,\"clipped\":%s,\"costs\":[",
 		told->flags & CMT_INCIDENT_OPEN ? "true" : "false",
+		told->flags & CMT_INCIDENT_UNKNOWN ? "true" : "false",
 		before ? "true" : "false",
 		told->flags & CMT_INCIDENT_CLIPPED ? "true" : "false");
 	for (uint32_t i = 0; i < told->nr_parts; i++)

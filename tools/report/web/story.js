@@ -58,6 +58,11 @@ function causesNodes(incident) {
 	return nodes;
 }
 
+/* How it ended, if not by itself */
+function endText(incident) {
+	return incident.open ? ', to the end' : incident.unknown ? ', then unknown' : '';
+}
+
 function whenText(incident) {
 	if (incident.before && incident.open)
 		return 'The complete recording, ' +
@@ -65,7 +70,7 @@ function whenText(incident) {
 	return (incident.before ? 'before ' : '') + formatTime(incident.begin, 1000) +
 		', ' + (incident.before ? 'more than ' : '') +
 		formatSpan(incident.end - incident.begin) +
-		(incident.open ? ', to the end' : '') + ': ';
+		endText(incident) + ': ';
 }
 
 /* CPU time: one from before the begin may have cost more. */

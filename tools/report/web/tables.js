@@ -313,7 +313,7 @@ function incidentRow(incident, n) {
 		       element('td', { className: 'name' }, toldName(incident)),
 		       element('td', { className: 'number' },
 			       (incident.before ? '>' : '') + formatSpan(incident.end - incident.begin) +
-			       (incident.open ? ', to the end' : '')),
+			       endText(incident)),
 		       element('td', { className: 'number' }, formatShare(incident.worst, 1)),
 		       element('td', { className: 'number' }, incident.lost === undefined ? 'unknown' :
 			       (incident.before ? '>' : '') + formatSpan(incident.lost / 1e6)),
