@@ -194,11 +194,15 @@ void slowdown_add(struct slowdown *slowdown, uint64_t id, uint32_t domain, bool 
 void slowdown_end(struct slowdown *slowdown);
 
 /*
- * The number of owners with counters in the last 5 s; where no owner has values in that time,
- * the number at the last sweep that found one.  0: no part is known.
+ * The number of owners with counters, in some domain, in the last 5 s: of those that may be
+ * victims or, where none of these has values in that time, of those that may not.  Where no owner
+ * at all has, the number at the last sweep that found one.  0: no part is known.
  */
 uint32_t slowdown_counted(const struct slowdown *slowdown);
-/* Those of them with references in enough of the slots.  0: no part by cache is known. */
+/*
+ * Those of them with references in enough of the slots of some domain.  0: no part by cache is
+ * known.
+ */
 uint32_t slowdown_referenced(const struct slowdown *slowdown);
 
 /* The factor from a mean of @owner, which is up to owner->slot, to the mean up to now */

@@ -38,7 +38,7 @@ void slowdown_free(struct slowdown *slowdown)
 	free(slowdown->now);
 }
 
-static uint32_t *bucket(struct slowdown *slowdown, uint64_t id, uint32_t domain)
+static uint32_t *bucket(const struct slowdown *slowdown, uint64_t id, uint32_t domain)
 {
 	uint64_t h = (id + domain) * 0x9e3779b97f4a7c15ULL;
 
@@ -117,17 +117,26 @@ static uint64_t start_end(const struct slowdown *slowdown)
 	return slowdown->slot + (watched > SLOWDOWN_WINDOW ? SLOWDOWN_WINDOW : 0);
 }
 
+static struct slowdown_owner *find(const struct slowdown *slowdown, uint64_t id, uint32_t domain)
+{
+	for (uint32_t i = *bucket(slowdown, id, domain); i != NOBODY;) {
+		struct slowdown_owner *owner = &slowdown->owners[i];
+
+		if (owner->id == id && owner->domain == domain)
+			return owner;
+		i = owner->next;
+	}
+	return NULL;
+}
+
 static struct slowdown_owner *owner_of(struct slowdown *slowdown, uint64_t id,
 				       uint32_t domain)
 {
-	uint32_t *head = bucket(slowdown, id, domain), i = *head;
-	struct slowdown_owner *owner;
+	uint32_t *head = bucket(slowdown, id, domain), i;
+	struct slowdown_owner *owner = find(slowdown, id, domain);
 
-	for (; i != NOBODY; i = slowdown->owners[i].next) {
-		owner = &slowdown->owners[i];
-		if (owner->id == id && owner->domain == domain)
-			return owner;
-	}
+	if (owner)
+		return owner;
 	i = take_free(slowdown);
 	if (i == NOBODY)
 		return NULL;
@@ -343,40 +352,67 @@ bool slowdown_is_lately(const struct slowdown *slowdown, uint64_t slot)
 	return slot && slowdown->slot - slot <= FORGET;
 }
 
+static bool has_values(const struct slowdown *slowdown, const struct slowdown_owner *owner)
+{
+	return slowdown_is_lately(slowdown, owner->slot);
+}
+
+static bool is_counted(const struct slowdown *slowdown, const struct slowdown_owner *owner)
+{
+	return slowdown_is_lately(slowdown, owner->counted);
+}
+
 static bool is_referenced(const struct slowdown *slowdown, const struct slowdown_owner *owner)
 {
 	return slowdown_is_lately(slowdown, owner->referenced) &&
 	       slowdown_references_scale(owner) > 0;
 }
 
-/* Returns how many owners had values in the last 5 s; with counters, with references. */
-static uint32_t count(const struct slowdown *slowdown, uint32_t *counted, uint32_t *referenced)
+typedef bool is_fn(const struct slowdown *slowdown, const struct slowdown_owner *owner);
+
+/* Is the owner so in a domain with a lower number, too? */
+static bool is_before(const struct slowdown *slowdown, const struct slowdown_owner *owner,
+		      is_fn *is)
+{
+	for (uint32_t d = 0; d < owner->domain; d++) {
+		const struct slowdown_owner *other = find(slowdown, owner->id, d);
+
+		if (other && is(slowdown, other))
+			return true;
+	}
+	return false;
+}
+
+/* The owners, of those that are @suspect_only or of the others, that are so in some domain */
+static uint32_t count(const struct slowdown *slowdown, bool suspect_only, is_fn *is)
 {
 	uint32_t n = 0;
 
-	*counted = *referenced = 0;
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
 
-		n += owner->used && slowdown_is_lately(slowdown, owner->slot);
-		*counted += owner->used && slowdown_is_lately(slowdown, owner->counted);
-		*referenced += owner->used && is_referenced(slowdown, owner);
+		n += owner->used && owner->suspect_only == suspect_only && is(slowdown, owner) &&
+		     !is_before(slowdown, owner, is);
 	}
 	return n;
 }
 
+/* @last: the number at the last sweep that found one */
+static uint32_t count_lately(const struct slowdown *slowdown, is_fn *is, uint32_t last)
+{
+	if (count(slowdown, false, has_values))
+		return count(slowdown, false, is);
+	return count(slowdown, true, has_values) ? count(slowdown, true, is) : last;
+}
+
 uint32_t slowdown_counted(const struct slowdown *slowdown)
 {
-	uint32_t counted, referenced;
-
-	return count(slowdown, &counted, &referenced) ? counted : slowdown->counted;
+	return count_lately(slowdown, is_counted, slowdown->counted);
 }
 
 uint32_t slowdown_referenced(const struct slowdown *slowdown)
 {
-	uint32_t counted, referenced;
-
-	return count(slowdown, &counted, &referenced) ? referenced : slowdown->referenced;
+	return count_lately(slowdown, is_referenced, slowdown->referenced);
 }
 
 uint64_t slowdown_before_first(const struct slowdown *slowdown, uint64_t id)

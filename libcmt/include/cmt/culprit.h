@@ -368,11 +368,14 @@ struct cmt_culprit_counts {
 	uint64_t verdicts_dropped;	/**< replaced by newer ones before they were fetched */
 	uint32_t owners;	/**< owners followed now */
 	uint32_t learning;	/**< of these, owners whose baselines are too short */
-	uint32_t counted;	/**< owners with all counters that slowdowns by memory
-				 *   need, lately; 0: those are not known
+	uint32_t counted;	/**< owners that may be victims, and that have all counters
+				 *   that slowdowns by memory need, lately, in some L3
+				 *   domain; while none of these runs, those that are
+				 *   never victims.  0: slowdowns by memory are not known
 				 */
-	uint32_t referenced;	/**< those of them with references in enough slots: of the
-				 *   others, slowdowns by cache are not known
+	uint32_t referenced;	/**< those of them with references in enough slots of some
+				 *   L3 domain: of the others, slowdowns by cache are not
+				 *   known
 				 */
 };
 

@@ -168,7 +168,10 @@ class Slowdowns(Handle):
 
     @property
     def counted(self) -> int:
-        """Owners with cycles, instructions and misses, lately; 0: nothing is known of memory."""
+        """Owners with cycles, instructions and misses, lately; 0: nothing is known of memory.
+
+        Those that are never victims, as the unattributed load, only while no other one runs.
+        """
         return int(self._counts().counted)
 
     @property

@@ -452,6 +452,51 @@ START_TEST(everything_idle)
 }
 END_TEST
 
+/* In two domains, one is never a victim, of one no references are known, of one some are. */
+static void slot_of_two_domains(bool victims)
+{
+	slowdown_begin(&sums, 1);
+	for (uint32_t domain = 0; domain < 2; domain++) {
+		struct slowdown_values v = victim_in(0), q = quiet;
+
+		q.references = -1;
+		v.references = domain ? -1 : v.references;
+		slowdown_add(&sums, STREAMER, domain, true, &streamer);
+		if (!victims)
+			continue;
+		slowdown_add(&sums, VICTIM, domain, false, &v);
+		slowdown_add(&sums, QUIET, domain, false, &q);
+	}
+	slowdown_end(&sums);
+}
+
+/* Owners count once, and others only where there are no owners. */
+START_TEST(counted_once)
+{
+	const struct slowdown_values unreferenced = { .occupancy_kib = 4096, .counted = true,
+		.cycles = 3e6, .instructions = 1e6, .misses = 20000, .references = -1 };
+
+	begin(8);
+	for (uint32_t i = 0; i < 2000; i++)
+		slot_of_two_domains(false);
+	ck_assert_uint_eq(slowdown_counted(&sums), 1);
+	ck_assert_uint_eq(slowdown_referenced(&sums), 1);
+	for (uint32_t i = 0; i < 2000; i++)
+		slot_of_two_domains(true);
+	ck_assert_uint_eq(slowdown_counted(&sums), 2);
+	ck_assert_uint_eq(slowdown_referenced(&sums), 1);
+	for (uint32_t i = 0; i < 6000; i++) {
+		slowdown_begin(&sums, 1);
+		slowdown_add(&sums, STREAMER, 0, true, &streamer);
+		slowdown_add(&sums, QUIET, 0, false, &unreferenced);
+		slowdown_end(&sums);
+	}
+	ck_assert_uint_eq(slowdown_counted(&sums), 1);
+	ck_assert_uint_eq(slowdown_referenced(&sums), 0);
+	slowdown_free(&sums);
+}
+END_TEST
+
 /* An owner that moves to another domain has the pace that it has there. */
 START_TEST(pace_after_a_move)
 {
@@ -526,6 +571,7 @@ int main(void)
 	UNIT_CASE(suite, idle_ones_are_read);
 	UNIT_CASE(suite, means_end);
 	UNIT_CASE(suite, everything_idle);
+	UNIT_CASE(suite, counted_once);
 	UNIT_CASE(suite, pace_after_a_move);
 	UNIT_CASE(suite, neighbour_ends);
 	return unit_run(suite);
