@@ -330,6 +330,21 @@ static void set_end(const struct cmt_culprit *culprit, struct cmt_incident *inci
 		incident->end_ns = end_ns;
 }
 
+static void set_known(const struct cmt_culprit *culprit, struct culprit_incident *one,
+		      const struct cost *cost)
+{
+	one->known = slowdown_known(&culprit->slowdown, one->incident.id);
+	one->misses = cost->misses;
+}
+
+/* Counters of the victim have stopped, and with what is no longer known it may still cost. */
+static bool is_unknown(const struct cmt_culprit *culprit, const struct culprit_incident *one,
+		       const struct cost *cost)
+{
+	return one->misses + cost->shares[CMT_SLOWDOWN_CPU] >= CMT_INCIDENT_END &&
+	       slowdown_has_stopped(&culprit->slowdown, one->incident.id, &one->known);
+}
+
 /* A mean over a second has all that the second cost. */
 static void open_one(struct cmt_culprit *culprit, const struct cost *cost)
 {
@@ -346,10 +361,11 @@ static void open_one(struct cmt_culprit *culprit, const struct cost *cost)
 			.number = ++incidents->numbers, .id = cost->pairs[0].id,
 			.flags = CMT_INCIDENT_OPEN,
 		},
-		.begin = culprit->slowdown.slot, .seen = true,
+		.seen = true,
 	};
 	set_begin(culprit, &one->incident);
 	set_end(culprit, &one->incident, cost);
+	set_known(culprit, one, cost);
 	add_cost(culprit, one, cost, &span);
 	enqueue(incidents, &one->incident);
 }
@@ -373,11 +389,12 @@ static void go_on(const struct cmt_culprit *culprit, struct culprit_incident *on
 	if (cost->share >= CMT_INCIDENT_END) {
 		one->below = 0;
 		set_end(culprit, &one->incident, cost);
+		set_known(culprit, one, cost);
 		return;
 	}
 	if (!one->below)
 		one->below = culprit->slot;
-	one->unknown = slowdown_has_stopped(&culprit->slowdown, one->incident.id, one->begin);
+	one->unknown = is_unknown(culprit, one, cost);
 }
 
 /*

@@ -217,9 +217,10 @@ struct culprit_incident {
 	struct culprit_cost parts[CMT_INCIDENT_PARTS];	/* of those of the incident */
 	struct culprit_cost all;
 	double unknown_ns;	/* of all.share_ns: while the CPU time was not known */
-	uint64_t begin;		/* slowdown.slot of the first estimate */
+	struct slowdown_known known;	/* of the victim, at the last estimate with a cost */
+	double misses;		/* the part of that cost by cache and memory */
 	uint64_t below;		/* slot since which it costs nearly nothing; 0: it does cost */
-	bool unknown;		/* meanwhile counters of the victim have stopped */
+	bool unknown;		/* that is so since counters of the victim have stopped */
 	bool seen;		/* in this estimate */
 };
 

@@ -217,11 +217,20 @@ double slowdown_ran_ns(const struct slowdown_owner *owner);
 /* Was @slot in the last 5 s?  0: no slot. */
 bool slowdown_is_lately(const struct slowdown *slowdown, uint64_t slot);
 
+/* The domains in which values of an owner suffice for an estimate, a bit for each */
+struct slowdown_known {
+	uint64_t counted;
+	uint64_t referenced;	/* those of them in which slowdown by cache is known */
+};
+
+struct slowdown_known slowdown_known(const struct slowdown *slowdown, uint64_t id);
 /*
- * Have counters of the owner, in some domain, stopped since slot @since, while other values of it
- * are still known?  Then its slowdown by cache, or also that by memory, is no longer known.
+ * Do values of the owner that sufficed @before, in some domain, no longer suffice since counters
+ * of it have stopped, while other values of it are still known?  Then its slowdown by cache, or
+ * also that by memory, is no longer known.
  */
-bool slowdown_has_stopped(const struct slowdown *slowdown, uint64_t id, uint64_t since);
+bool slowdown_has_stopped(const struct slowdown *slowdown, uint64_t id,
+			  const struct slowdown_known *before);
 
 /* Means of the owner in the domain where it has most instructions; NAN: not known. */
 void slowdown_pace(const struct slowdown *slowdown, uint64_t id, double *cpi, double *mpki);

@@ -428,23 +428,51 @@ uint64_t slowdown_before_first(const struct slowdown *slowdown, uint64_t id)
 	return first - slowdown->begin;
 }
 
-static bool has_stopped(const struct slowdown_owner *owner, uint64_t since)
+struct slowdown_known slowdown_known(const struct slowdown *slowdown, uint64_t id)
 {
-	double counted = owner->active - owner->uncounted;
+	struct slowdown_known known = { 0, 0 };
 
-	if (owner->counted >= since && counted < SLOWDOWN_KNOWN_LEAST * owner->active)
-		return true;
-	return owner->referenced >= since && slowdown_references_scale(owner) <= 0;
+	for (uint32_t i = 0; i < slowdown->nr; i++) {
+		const struct slowdown_owner *owner = &slowdown->owners[i];
+		uint64_t domain = 1ULL << owner->domain;
+
+		if (!owner->used || owner->id != id ||
+		    !slowdown_is_enough(owner->mean.cycles * slowdown_scale(slowdown, owner)))
+			continue;
+		known.counted |= domain;
+		known.referenced |= is_referenced(slowdown, owner) ? domain : 0;
+	}
+	return known;
 }
 
-bool slowdown_has_stopped(const struct slowdown *slowdown, uint64_t id, uint64_t since)
+/* Are the cycles too few for an estimate, and would not be if all slots had counters? */
+static bool is_counted_too_little(const struct slowdown *slowdown,
+				  const struct slowdown_owner *owner)
+{
+	double counted = owner->active - owner->uncounted;
+	double cycles = owner->mean.cycles * slowdown_scale(slowdown, owner);
+
+	return counted > 0 && !slowdown_is_enough(cycles) &&
+	       slowdown_is_enough(cycles * owner->active / counted);
+}
+
+static bool has_stopped(const struct slowdown *slowdown, const struct slowdown_owner *owner,
+			const struct slowdown_known *before)
+{
+	if (before->counted >> owner->domain & 1 && is_counted_too_little(slowdown, owner))
+		return true;
+	return before->referenced >> owner->domain & 1 && slowdown_references_scale(owner) <= 0;
+}
+
+bool slowdown_has_stopped(const struct slowdown *slowdown, uint64_t id,
+			  const struct slowdown_known *before)
 {
 	for (uint32_t i = 0; i < slowdown->nr; i++) {
 		const struct slowdown_owner *owner = &slowdown->owners[i];
 
 		if (owner->used && owner->id == id &&
 		    slowdown->slot - owner->seen < SLOWDOWN_WINDOW / 4 &&
-		    has_stopped(owner, since))
+		    has_stopped(slowdown, owner, before))
 			return true;
 	}
 	return false;

@@ -314,7 +314,8 @@ struct cmt_incident_part {
 					   *   of what neighbours cost it; else lost_ns is 0
 					   */
 #define CMT_INCIDENT_UNKNOWN	(1U << 4) /**< it has ended because counters of the victim
-					   *   stopped: it may still be slower
+					   *   stopped that sufficed before: it may still be
+					   *   slower.  Not of waits alone, whose end is known
 					   */
 
 /**

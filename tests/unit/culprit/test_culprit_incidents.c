@@ -25,8 +25,9 @@ static uint32_t spared;		/* so many of them, the first ones, are never harmed */
 static uint32_t others;		/* stream as much less, with ids around the streamer's */
 static double harm;		/* how much, where harmed: 0..1 */
 static uint64_t ran_ns;		/* by each of them in a slot; UINT64_MAX: not known */
-static bool unreferenced;	/* their references are not known */
-static bool uncounted;		/* their cycles are not known */
+static uint32_t unreferenced;	/* of 100 slots, those in which their references are not known */
+static uint32_t uncounted;	/* the same of their cycles */
+static bool busy;		/* a miss costs more in slots in which the streamer misses more */
 
 static void setup(void)
 {
@@ -40,7 +41,8 @@ static void setup(void)
 	others = 0;
 	harm = 1;
 	ran_ns = MS;
-	unreferenced = uncounted = false;
+	unreferenced = uncounted = 0;
+	busy = false;
 }
 
 static void teardown(void)
@@ -48,14 +50,26 @@ static void teardown(void)
 	cmt_culprit_free(culprit);
 }
 
+/* Is the slot now one of the @n of 100? */
+static bool is_one_of(uint32_t n)
+{
+	return now / MS * 37 % 100 < n;
+}
+
 /* What is known of a victim */
 static uint32_t valid_now(void)
 {
 	uint32_t valid = COUNTED | CMT_CULPRIT_RAN;
 
-	valid &= ~(unreferenced ? CMT_CULPRIT_REFERENCES : 0);
-	valid &= ~(uncounted ? CMT_CULPRIT_CYCLES : 0);
+	valid &= ~(is_one_of(unreferenced) ? CMT_CULPRIT_REFERENCES : 0);
+	valid &= ~(is_one_of(uncounted) ? CMT_CULPRIT_CYCLES : 0);
 	return valid & ~(ran_ns == UINT64_MAX ? CMT_CULPRIT_RAN : 0);
+}
+
+/* Does the streamer miss more in the slot now? */
+static bool is_busy(bool harmed)
+{
+	return busy && harmed && now / MS % 2;
 }
 
 /* Its misses differ from slot to slot and cost 100 cycles; alone it holds all it needs. */
@@ -63,13 +77,16 @@ static struct cmt_culprit_sample victim_in(uint32_t i, bool harmed)
 {
 	double bad = harmed ? harm : 0, turn = (double)(now / MS % 5);
 	uint64_t misses = (uint64_t)(50 + 5 * turn + bad * (3950 + 995 * turn));
+	uint32_t valid = valid_now();
 
 	return (struct cmt_culprit_sample){
 		.id = VICTIM + 10 * i, .domain = i % domains,
-		.valid = valid_now(),
+		.valid = valid,
 		.occupancy_bytes = (uint64_t)(15000 - bad * 6808) * KIB, .traffic_bytes = 64 * misses,
-		.cycles = uncounted ? 0 : 1000000 + 100 * misses, .instructions = 2000000,
-		.misses = misses, .references = unreferenced ? 0 : 15000,
+		.cycles = valid & CMT_CULPRIT_CYCLES ?
+				  1000000 + (is_busy(harmed) ? 200 : 100) * misses : 0,
+		.instructions = 2000000, .misses = misses,
+		.references = valid & CMT_CULPRIT_REFERENCES ? 15000 : 0,
 		.ran_ns = ran_ns == UINT64_MAX ? 0 : ran_ns,
 	};
 }
@@ -79,6 +96,16 @@ static const struct cmt_culprit_sample streamer = {
 	.traffic_bytes = 64 * 20000, .cycles = 3000000, .instructions = 1000000,
 	.misses = 20000, .references = 20000, .ran_ns = MS,
 };
+
+static struct cmt_culprit_sample streamer_in(uint32_t domain)
+{
+	struct cmt_culprit_sample sample = streamer;
+
+	sample.domain = domain;
+	if (busy)
+		sample.misses = sample.references = is_busy(true) ? 30000 : 3000;
+	return sample;
+}
 
 static const struct cmt_culprit_sample quiet = {
 	.id = QUIET, .valid = COUNTED | CMT_CULPRIT_RAN, .occupancy_bytes = 1024 * KIB,
@@ -107,10 +134,8 @@ static void slot_of(bool harmed)
 	for (uint32_t i = 0; i < victims; i++)
 		samples[slot.nr_samples++] = victim_in(i, harmed && i >= spared);
 	samples[slot.nr_samples++] = quiet;
-	for (uint32_t i = 0; harmed && i < domains; i++) {
-		samples[slot.nr_samples] = streamer;
-		samples[slot.nr_samples++].domain = i;
-	}
+	for (uint32_t i = 0; harmed && i < domains; i++)
+		samples[slot.nr_samples++] = streamer_in(i);
 	for (uint32_t i = 0; harmed && i < others; i++)
 		samples[slot.nr_samples++] = other(i);
 	ck_assert_int_ge(cmt_culprit_add(culprit, &slot), 0);
@@ -334,7 +359,7 @@ START_TEST(references_stop)
 	run_for(6000, true);
 	before = by_cache().share;
 	ck_assert_double_gt(before, 0.2);
-	unreferenced = true;
+	unreferenced = 100;
 	for (uint32_t i = 0; i < 20; i++) {
 		run_for(250, true);
 		now = by_cache().share;
@@ -343,7 +368,7 @@ START_TEST(references_stop)
 	cmt_culprit_counts(culprit, &counts);
 	ck_assert_uint_eq(counts.counted, 3);
 	ck_assert_uint_eq(counts.referenced, 2);
-	unreferenced = false;
+	unreferenced = 0;
 	run_for(1000, true);
 	ck_assert_double_eq_tol(by_cache().share, before, 0.1 * before);
 	cmt_culprit_counts(culprit, &counts);
@@ -351,7 +376,9 @@ START_TEST(references_stop)
 }
 END_TEST
 
-static bool *const stops[] = { &unreferenced, &uncounted };
+static const struct {
+	uint32_t *unknown, slots;	/* of 100 */
+} stops[] = { { &unreferenced, 100 }, { &uncounted, 100 }, { &uncounted, 98 } };
 
 /* The end of what is known is no end of what is so; that of the streamer, or the victim, is. */
 START_TEST(counters_stop)
@@ -360,16 +387,58 @@ START_TEST(counters_stop)
 
 	run_for(3000, true);
 	ck_assert_ptr_nonnull(event());
-	*stops[_i] = true;
+	*stops[_i].unknown = stops[_i].slots;
 	run_for(9000, true);
 	in = event();
 	ck_assert_ptr_nonnull(in);
 	ck_assert_uint_eq(in->flags & (CMT_INCIDENT_OPEN | CMT_INCIDENT_UNKNOWN),
 			  CMT_INCIDENT_UNKNOWN);
-	*stops[_i] = false;
+	*stops[_i].unknown = 0;
 	run_for(2000, true);
 	ck_assert_ptr_nonnull(event());
 	run_for(5000, false);
+	in = event();
+	ck_assert_ptr_nonnull(in);
+	ck_assert_uint_eq(in->flags & (CMT_INCIDENT_OPEN | CMT_INCIDENT_UNKNOWN), 0);
+}
+END_TEST
+
+static uint32_t *const rare[] = { &unreferenced, &uncounted };
+
+/* Values that are always known in a third of the slots have not stopped. */
+START_TEST(counters_are_rare)
+{
+	const struct cmt_incident *in;
+
+	busy = true;
+	*rare[_i] = 67;
+	run_for(6000, true);
+	in = event();
+	ck_assert_ptr_nonnull(in);
+	ck_assert_int_eq(by_cache().share > 0, _i);
+	run_for(8000, false);
+	in = event();
+	ck_assert_ptr_nonnull(in);
+	ck_assert_uint_eq(in->flags & (CMT_INCIDENT_OPEN | CMT_INCIDENT_UNKNOWN), 0);
+}
+END_TEST
+
+/* The end of waits is known without counters. */
+START_TEST(waits_end)
+{
+	const struct cmt_incident *in;
+
+	run_for(3000, false);
+	culprit->waits.last[0] = (struct culprit_delay){
+		.victim = VICTIM, .by = STREAMER, .share = 0.2, .cpus = 1,
+	};
+	culprit->waits.nr_last = 1;
+	run_for(2000, false);
+	ck_assert_ptr_nonnull(event());
+	*stops[_i].unknown = stops[_i].slots;
+	run_for(1000, false);
+	culprit->waits.nr_last = 0;
+	run_for(3000, false);
 	in = event();
 	ck_assert_ptr_nonnull(in);
 	ck_assert_uint_eq(in->flags & (CMT_INCIDENT_OPEN | CMT_INCIDENT_UNKNOWN), 0);
@@ -589,6 +658,8 @@ int main(void)
 	tcase_add_test(tcase, lost_is_not_known_for_a_while);
 	tcase_add_test(tcase, references_stop);
 	tcase_add_loop_test(tcase, counters_stop, 0, sizeof(stops) / sizeof(stops[0]));
+	tcase_add_loop_test(tcase, counters_are_rare, 0, sizeof(rare) / sizeof(rare[0]));
+	tcase_add_loop_test(tcase, waits_end, 0, sizeof(stops) / sizeof(stops[0]));
 	tcase_add_test(tcase, more_than_fit);
 	tcase_add_test(tcase, minute);
 	tcase_add_test(tcase, minute_of_a_gap);
