@@ -64,12 +64,13 @@ static struct slowdown_before now_of(const struct slowdown *slowdown,
 					   SLOWDOWN_WINDOW);
 	double scale = slowdown_kept((double)(slowdown->slot - owner->slot) /
 				     SLOWDOWN_WINDOW) / weights;
+	double references = slowdown_references_scale(owner);
 
 	return (struct slowdown_before){
 		.cycles = owner->mean.cycles * scale,
 		.instructions = owner->mean.instructions * scale,
 		.misses = owner->mean.misses * scale,
-		.references = owner->mean.references * slowdown_references_scale(owner) * scale,
+		.references = references > 0 ? owner->mean.references * references * scale : -1,
 		.ran_ns = ran_counted(owner) * scale,
 		.occupancy_kib = owner->mean.occupancy_kib,
 	};
@@ -200,17 +201,27 @@ static void mix(double *mean, double value, double weight)
 	*mean += weight * (value - *mean);
 }
 
+/* What is not known is taken to be, in an instruction, as before. */
+static void add_references(struct slowdown_before *before, const struct slowdown_before *now,
+			   double instructions, double weight)
+{
+	if (now->references >= 0)
+		mix(&before->references, now->references, weight);
+	else if (instructions > 0)
+		before->references *= before->instructions / instructions;
+}
+
 static void add_before(struct slowdown_before *before, const struct slowdown_before *now,
 		       bool outside)
 {
-	double weight;
+	double instructions = before->instructions, weight;
 
 	before->nr += before->nr < PAST_WEIGHT;
 	weight = 1.0 / (outside ? PAST_WEIGHT_OUTSIDE : before->nr);
 	mix(&before->cycles, now->cycles, weight);
 	mix(&before->instructions, now->instructions, weight);
 	mix(&before->misses, now->misses, weight);
-	mix(&before->references, now->references, weight);
+	add_references(before, now, instructions, weight);
 	if (now->ran_ns >= 0)
 		mix(&before->ran_ns, now->ran_ns, weight);
 	mix(&before->occupancy_kib, now->occupancy_kib, weight);

@@ -96,7 +96,8 @@ struct slowdown_phase {
 /* Means of an owner over some 20 s (outside.c), to compare the last second with */
 struct slowdown_before {
 	uint32_t nr;		/* comparisons that the means are made of */
-	double cycles, instructions, misses, references, occupancy_kib;
+	double cycles, instructions, misses, occupancy_kib;
+	double references;	/* negative: not known */
 	double ran_ns;		/* CPU time in slots with counters; negative: not known */
 };
 

@@ -15,9 +15,10 @@ struct load {
 	double ghz;
 	bool one;		/* only the first one is so, the second one as ever */
 	bool half;		/* every second slot has counters; CPU time is always known */
+	bool unreferenced;	/* the references of the first one are not known */
 };
 
-static const struct load usual = { 100, 1, 1, 4000, 2048, 2, false, false };
+static const struct load usual = { 100, 1, 1, 4000, 2048, 2, false, false, false };
 
 static struct slowdown_values under(const struct load *load, uint32_t slot)
 {
@@ -41,6 +42,7 @@ static void load_for(const struct load *load, uint32_t slots)
 			.cycles = 1e5, .instructions = 1e6, .misses = load->others,
 			.references = load->others };
 
+		v.references = load->unreferenced ? -1 : v.references;
 		slowdown_begin(&sums, 1);
 		slowdown_add(&sums, VICTIM, 0, false, &v);
 		slowdown_add(&sums, STREAMER, 0, false, &w);
@@ -143,6 +145,23 @@ START_TEST(by_another_frequency)
 }
 END_TEST
 
+/* The past does not have fewer references because some are not known. */
+START_TEST(after_unknown_references)
+{
+	struct load load = usual;
+
+	begin(8);
+	load.unreferenced = true;
+	load_for(&usual, 20000);
+	load_for(&load, 5000);
+	load.unreferenced = false;
+	load.cost = 200;
+	load_for(&load, 3000);
+	ck_assert_double_gt(told(VICTIM, CMT_CULPRIT_OUTSIDE), 0.1);
+	slowdown_free(&sums);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slowdown outside");
@@ -151,5 +170,6 @@ int main(void)
 	UNIT_CASE(suite, by_cache_outside);
 	UNIT_CASE(suite, by_nobody_outside);
 	UNIT_CASE(suite, by_another_frequency);
+	UNIT_CASE(suite, after_unknown_references);
 	return unit_run(suite);
 }
