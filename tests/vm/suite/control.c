@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -171,6 +172,16 @@ void group_throttle(const char *name)
 	snprintf(file, sizeof(file), "%s/cpu.max", group_path(name));
 	err = write_file(file, "1000 100000");
 	CHECK(!err, "%s: %s", file, strerror(-err));
+}
+
+uint64_t ran_ns(pid_t pid)
+{
+	struct timespec ran;
+	clockid_t clock;
+
+	CHECK(!clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &ran),
+	      "no time of process %d", pid);
+	return ran.tv_sec * 1000000000ULL + ran.tv_nsec;
 }
 
 const char *container(unsigned int i)

@@ -47,6 +47,9 @@ const struct cmt_record *owner_find(const struct dev *dev, uint32_t kind,
 /* A process that runs for ever on one CPU, and touches a MiB. */
 pid_t spin_on(int cpu);
 
+/* The processor time of a process, ns */
+uint64_t ran_ns(pid_t pid);
+
 /* Wait until every spinning process has run on. */
 void wait_spin(void);
 

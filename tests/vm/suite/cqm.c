@@ -741,16 +741,6 @@ static void cqm_inherit(void)
 	dev_close(&dev);
 }
 
-static uint64_t ran_ns(pid_t pid)
-{
-	struct timespec ran;
-	clockid_t clock;
-
-	CHECK(!clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &ran),
-	      "no time of process %d", pid);
-	return ran.tv_sec * 1000000000ULL + ran.tv_nsec;
-}
-
 static pid_t try_child(pid_t pid)
 {
 	char file[64], text[64];

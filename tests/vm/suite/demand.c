@@ -528,16 +528,6 @@ static void check_traffic(struct log *log, bool model)
 	     (unsigned long long)bytes, (unsigned long long)ns);
 }
 
-static uint64_t cpu_time(pid_t pid)
-{
-	struct timespec t;
-	clockid_t clock;
-
-	CHECK(!clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &t),
-	      "no CPU time of process %d", pid);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
-}
-
 /* All values of one RMID in rings and readings are one consistent history. */
 static void demand_beside_ticks(void)
 {
@@ -557,13 +547,13 @@ static void demand_beside_ticks(void)
 	read_one(&dev, CMT_OWNER_PROCESS, pid, &out);
 	recorder_start(&rec, &dev, true);
 	took = now_ns();
-	ran = cpu_time(pid);
+	ran = ran_ns(pid);
 	for (i = 0; i < 2; i++)
 		hammer_start(&hammers[i], out.rmid);
 	sleep_ms(2000);
 	for (i = 0; i < 2; i++)
 		hammer_stop(&hammers[i]);
-	ran = cpu_time(pid) - ran;
+	ran = ran_ns(pid) - ran;
 	took = now_ns() - took;
 	recorder_stop(&rec);
 	for (i = 0; i < rec.log.count; i++) {

@@ -162,17 +162,6 @@ static bool snapshot_has_name(const struct dev *dev, pid_t pid, const char *name
 	return has_name(snapshot_find(&snapshot, (uint32_t)pid), name);
 }
 
-/* The processor time of a process, ns */
-static uint64_t ran_ns(pid_t pid)
-{
-	struct timespec ran;
-	clockid_t clock;
-
-	CHECK(!clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &ran),
-	      "no time of process %d", pid);
-	return ran.tv_sec * 1000 * MS + ran.tv_nsec;
-}
-
 static void flood_names(void)
 {
 	pid_t pids[RENAMERS];
